@@ -9,6 +9,8 @@
 //   l2     a core that shares an L2 cache with it, and nothing nearer
 //   l3     ... an L3 cache
 //   apart  a core that shares no cache with it
+//
+// --file names another folder for /sys/devices/system/cpu, which says what cores share.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdatomic.h>
@@ -58,13 +60,13 @@ static bool read_line(const char* path, char* text, int bytes) {
 }
 
 // The level of the nearest cache that two cpus share; 1: they are of one core; 0: they share none.
-static int shared_level(int a, int b) {
+static int shared_level(const char* cpus_folder, int a, int b) {
   int nearest = 0;
   for (int index = 0; index < 8; ++index) {
-    char path[128], level[16], cpus[4096];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", a, index);
+    char path[4096], level[16], cpus[4096];
+    snprintf(path, sizeof path, "%s/cpu%d/cache/index%d/level", cpus_folder, a, index);
     if (!read_line(path, level, sizeof level)) break;
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", a, index);
+    snprintf(path, sizeof path, "%s/cpu%d/cache/index%d/shared_cpu_list", cpus_folder, a, index);
     if (!read_line(path, cpus, sizeof cpus) || !listed(cpus, b)) continue;
     if (!nearest || atoi(level) < nearest) nearest = atoi(level);
   }
@@ -74,6 +76,7 @@ static int shared_level(int a, int b) {
 // Chooses the cpus; false if none is at that distance.
 static bool place(job* j, const char* mode) {
   static const char* const distances[] = {"apart", "core", "l2", "l3"};  // by the level of the shared cache
+  const char* const folder = j->b->file ? j->b->file : "/sys/devices/system/cpu";
   cpu_set_t allowed;
   sched_getaffinity(0, sizeof allowed, &allowed);
   j->application = j->poller = j->partner = NO_CPU;
@@ -82,8 +85,8 @@ static bool place(job* j, const char* mode) {
     if (j->application == NO_CPU) {
       j->application = cpu;
       if (j->own) j->poller = cpu;
-    } else if (j->poller == NO_CPU && shared_level(j->application, cpu) < 4 &&
-               !strcmp(mode, distances[shared_level(j->application, cpu)])) {
+    } else if (j->poller == NO_CPU && shared_level(folder, j->application, cpu) < 4 &&
+               !strcmp(mode, distances[shared_level(folder, j->application, cpu)])) {
       j->poller = cpu;
     } else {
       j->partner = cpu;

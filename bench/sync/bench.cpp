@@ -1,6 +1,6 @@
 // Measures every lock, combining, queue and counter of sync/ from 1 to 64 threads; writes CSV to standard output.
 //
-//   sync_bench [--only=TEXT] [--ms=N] [--runs=N] [--threads=N,N...] [--work=NS] [--quick] [--kept]
+//   sync_bench [--only=TEXT | --exactly=KIND/NAME] [--ms=N] [--runs=N] [--threads=N,N...] [--work=NS] [--pinned] [--quick] [--kept] [--list]
 //
 // A row is one algorithm with one number of threads, pinned (thread i on core i modulo cores) or left to the scheduler,
 // one length of the critical section in nanoseconds and one footprint in cache lines. Outside of the critical section a
@@ -8,6 +8,9 @@
 // Jain's fairness index of the operations of each thread; from a run of its own, which reads the clock: the median
 // hand-over (from the unlock of one thread to the lock of another; for queues from enqueue to dequeue; for counters from
 // signal to wake) and the longest time that one operation waited.
+//
+// With --pinned there are no rows of threads that are left to the scheduler. --list prints the algorithms, kind and name, and
+// measures nothing.
 //
 // With --kept a row is what is left of the throughput from the least to the greatest number of threads: the median, least
 // and greatest ratio of neighbouring runs, which take turns, and the median throughput of each side.
@@ -251,9 +254,12 @@ class CounterBench {
 
 struct Options {
   std::string only;
+  std::string exactly;  // empty: all
   Timing timing;
   bool quick = false;
   bool kept = false;
+  bool pinned = false;
+  bool list = false;
   std::vector<unsigned> threads;  // empty: all
   int work_ns = -1;               // of the critical sections of one line; -1: all
 };
@@ -267,6 +273,8 @@ Options parse(int argc, char** argv) {
     const std::string value(argument.substr(std::min(equals + 1, argument.size())));
     if (key == "--only") {
       options.only = value;
+    } else if (key == "--exactly") {
+      options.exactly = value;
     } else if (key == "--ms") {
       options.timing.milliseconds = std::atoi(value.c_str());
     } else if (key == "--runs") {
@@ -281,6 +289,10 @@ Options parse(int argc, char** argv) {
       options.quick = true;
     } else if (key == "--kept") {
       options.kept = true;
+    } else if (key == "--pinned") {
+      options.pinned = true;
+    } else if (key == "--list") {
+      options.list = true;
     } else {
       std::fprintf(stderr, "unknown option: %s\n", argv[i]);
       std::exit(2);
@@ -292,6 +304,7 @@ Options parse(int argc, char** argv) {
 class Table {
  public:
   explicit Table(const Options& options) : options_(options) {
+    if (options.list) return;
     std::puts(options.kept
                   ? "kind,name,few,many,pinned,work_ns,lines,kept,kept_min,kept_max,ops_few,ops_many"
                   : "kind,name,threads,pinned,work_ns,lines,ops,ops_min,ops_max,jain,handover_ns,longest_wait_us");
@@ -299,9 +312,18 @@ class Table {
 
   template <class Bench>
   void rows(const char* kind, std::string_view name, std::vector<unsigned> threads, std::vector<Setting> sections) {
-    if ((std::string(kind) + "/" + std::string(name)).find(options_.only) == std::string::npos) return;
+    const std::string full = std::string(kind) + "/" + std::string(name);
+    if (full.find(options_.only) == std::string::npos || (!options_.exactly.empty() && full != options_.exactly))
+      return;
+    if (options_.list) {
+      std::puts(full.c_str());
+      return;
+    }
     if (!options_.threads.empty()) {
-      std::erase_if(threads, [&](unsigned n) { return std::ranges::count(options_.threads, n) == 0; });
+      const unsigned least = threads.front();
+      const unsigned most = threads.size() == 1 ? least : ~0U;  // an algorithm for two threads only
+      threads = options_.threads;
+      std::erase_if(threads, [&](unsigned n) { return n < least || n > most; });
     }
     if (options_.quick && !threads.empty()) {
       threads = {threads.back()};
@@ -312,6 +334,7 @@ class Table {
         continue;
       }
       for (const bool pinned : {true, false}) {
+        if (options_.pinned && !pinned) continue;
         const auto with = [&](unsigned n) { return Setting{n, pinned, section.work_ns, section.lines}; };
         if (options_.kept) {
           if (!threads.empty()) kept<Bench>(kind, name, with(threads.front()), with(threads.back()));

@@ -50,7 +50,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="of the first round")
     given = parser.parse_args()
-    run.fix_addresses()
+    run.fix_addresses(print)
     wanted = [job for n in range(given.rounds) for job in jobs(given.build, given.seed + n)]
     print(f"{len(wanted)} random schedules, rounds {given.seed} to {given.seed + given.rounds - 1}", flush=True)
     outcomes = run.perform(wanted, given.build, patience=PATIENCE, stop=lambda outcome: outcome.code != 0)

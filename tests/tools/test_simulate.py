@@ -7,10 +7,11 @@ import re
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree as xml
 
 from make_believe import Case, TREE
 from heddle_tool import cli
-from heddle_tool.simulate import counts, lines, machines, run, validate
+from heddle_tool.simulate import counts, lines, machines, papers, run, validate
 
 # Writes a report as the simulator does. Its output depends on its name and arguments.
 PROGRAM = f"#!{sys.executable} -SE" + """
@@ -32,15 +33,19 @@ site = {"offset": 8, "kind": "updates", "misses": 4, "file": "", "at": 0}
 line = {"line": 1, "misses": 4, "sites": [site]}
 never_written = {"line": 2, "misses": 9, "sites": [dict(site, kind="reads")]}
 json.dump({"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_written, line]}, open(settings["report"], "w"))
-if name != "plain":
+if "--list" in sys.argv:
+    print("lock/mcs\\nlock/clh")
+elif name == "sync_bench":
+    print("kind,name,threads,ops\\nlock,mcs,2,2500000")
+elif name != "plain":
     print(json.dumps({"bench": name, "threads": 2, "size": 8, "metric": "rate", "unit": "M/s", "value": 2.5, "checked": sent}, separators=(",", ":")))
 """
 LAUNCHER = f"#!{sys.executable} -SE" + """
 import os, sys
 words = sys.argv[1:]
 at = words.index("-env")
-assert words[:at] == ["--ranks", "threads", "-n", words[3]], words
-os.environ["RANKS"], os.environ["LAUNCHER"] = words[3], os.environ["HEDDLE_SIMULATION"]
+assert words[:3] == ["--ranks", "threads", "-n"], words
+os.environ["LAUNCHED"], os.environ["RANKS"], os.environ["LAUNCHER"] = " ".join(words[4:at]), words[3], os.environ["HEDDLE_SIMULATION"]
 os.environ[words[at + 1]] = words[at + 2]
 os.execv(words[at + 3], words[at + 3:])
 """
@@ -70,7 +75,7 @@ class Machines(unittest.TestCase):
 
     def test_names_are_those_of_the_simulator(self):
         source = (TREE / "src" / "simulator" / "machine.cpp").read_text()
-        self.assertEqual(set(re.findall(r'\{"(\w+)", (?:&m\.|at\()', source)), {*machines.COUNTS, *machines.TIMES})
+        self.assertEqual(set(re.findall(r'\{"(\w+)", (?:&m\.|at\()', source)), {*machines.COUNTS, *machines.TIMES, "variation"})
 
     def test_what_is_wrong_is_told(self):
         good = json.loads((TREE / "machines" / "xeon-16.json").read_text())
@@ -117,6 +122,7 @@ class Commands(Case):
         super().setUp()
         self.build = self.folder / "simulated"
         for path, text in (("src/launch/mpiexec/mpiexec", LAUNCHER), ("bench/message-rate", PROGRAM), ("bench/latency", PROGRAM),
+                           ("bench/sync/sync_bench", PROGRAM.replace("libmpi_abi", "no_mpi")), ("bench/polling", PROGRAM),
                            ("bench/plain", PROGRAM), ("bench/deadlock", PROGRAM), ("bench/random", PROGRAM),
                            ("bench/alone", PROGRAM.replace("libmpi_abi", "no_mpi")), ("bench/other", "#!/bin/sh\n")):
             file = self.build / path
@@ -146,7 +152,7 @@ class Commands(Case):
         self.assertEqual(longer["args"], ["--seconds", "0.01", "--threads", "2"])
         self.assertEqual(shorter["args"], [*longer["args"], "--seconds", "1e-9", "--samples", "1"])
         self.assertEqual([longer["env"][name] for name in ("RANKS", "HEDDLE_X")], ["4", "1"])
-        self.assertLessEqual(longer["env"].keys(), {*run.KEPT, "JOURNAL", "HEDDLE_X", "RANKS", "LAUNCHER", "HEDDLE_SIMULATION", "LD_LIBRARY_PATH",
+        self.assertLessEqual(longer["env"].keys(), {*run.KEPT, "JOURNAL", "HEDDLE_X", "RANKS", "LAUNCHED", "LAUNCHER", "HEDDLE_SIMULATION", "LD_LIBRARY_PATH",
                                                     "HWLOC_SYNTHETIC", "HEDDLE_BENCH_RUN", "LC_CTYPE"})
         self.assertEqual(longer["env"]["HWLOC_SYNTHETIC"], machines.load("grace-72").topology)
         self.assertNotEqual(longer["env"]["LAUNCHER"], longer["env"]["HEDDLE_SIMULATION"])
@@ -173,6 +179,50 @@ class Commands(Case):
         only = found["runs"][0]
         self.assertEqual([only["program"], only["value"], only["messages"], only["per_message"]["updates"]], ["latency", 2.5, 11, 4])
         self.assertEqual(only["lines"], [{"misses": 4, "places": [{"kind": "updates", "offset": 8, "misses": 4, "frames": []}]}])
+
+    def test_a_figure_of_a_paper(self):
+        code, out, err = self.simulate("paper", "dang-2017", "fig5", "--threads", "1,2", "--seconds", "0.001", "--out", str(self.folder / "out"))
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"ranks +threads +comm +size +heddle +heddle:p-clh\n +2 +1 +- +64 B +2.50 +2.50\n")
+        self.assertRegex(out, r"message-rate +2 +64 +heddle:p-clh +18.0 +0 +18.0 +0 +0 +0\n")  # two threads, three kinds, three misses each
+        started = self.journal_lines()
+        self.assertEqual(len(started), 2 * 2 * 2)  # models, threads, and a short run of each
+        self.assertEqual({(each["settings"]["cpus"], each["env"].get("HEDDLE_MODEL"), "HEDDLE_SIMULATED_PROCESSES" in each["env"])
+                          for each in started}, {("72", "p-clh", True), ("72", None, True)})
+        drawn = xml.parse(self.folder / "out" / "dang-2017-fig5.svg").getroot()
+        self.assertIn("haswell-36x2", "".join(drawn.itertext()))
+        stored = json.loads((self.folder / "out" / "dang-2017-fig5.json").read_text())
+        self.assertEqual((stored["machine"]["simulated"], len(stored["cells"])), ("haswell-36x2", 2))
+        code, out, _ = self.heddle("bench", "report", str(self.folder / "out" / "dang-2017-fig5.json"), "--markdown")
+        self.assertIn("haswell-36x2, simulated", out)
+
+    def test_runs_that_figures_have_in_common(self):
+        common = {"env": {"JOURNAL": str(self.journal)}, "seed": 1, "limit": 10**12}
+        simulation = papers.Simulation(self.build, common, threads=[2], models=["p-clh"])
+        show = contextlib.contextmanager(lambda total: (yield lambda done, running: None))
+        campaigns = [simulation.perform("dang-2017", figure, show) for figure in ("fig5", "fig2")]
+        self.assertEqual([len(campaign.cells) for campaign in campaigns], [1, 2])
+        self.assertEqual(len(self.journal_lines()), 2 + 1)  # the rate once, with a short run, and the latency
+
+    def test_cores_and_caches_of_a_figure(self):
+        self.assertEqual(self.simulate("paper", "dang-2017", "fig11", "--models", "mtx-ksc")[0], 0)
+        self.assertEqual({each["env"]["LAUNCHED"] for each in self.journal_lines()},
+                         {f"-cpu-set 0,{n} -bind-to core" for n in (1, 4, 8, 9, 17, 18, 35)})
+        self.journal.unlink()
+        self.assertEqual(self.simulate("paper", "trahay-2009", "fig8")[0], 0)
+        self.assertTrue(all(each["args"][-2] == "--file" for each in self.journal_lines()))
+        machines.load("x5460-4x2").write_caches(self.folder / "cpus")
+        shared = [(self.folder / "cpus" / "cpu3" / "cache" / f"index{i}" / name).read_text().strip() for i in (0, 1)
+                  for name in ("level", "shared_cpu_list")]
+        self.assertEqual(shared, ["1", "3-3", "2", "2-3"])
+
+    def test_locks(self):
+        code, out, err = self.simulate("locks", "--threads", "2,4", "--only", "lock", "--machine", "haswell-32")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"On haswell-32, seed 1.*\n\n +2 +4\nlock/mcs +2.50 +2.50\nlock/clh +2.50 +2.50\n")
+        self.assertEqual({tuple(each["args"][:3]) for each in self.journal_lines()},
+                         {("--list", "--only=lock"), *((f"--exactly=lock/{name}", "--work=0", "--pinned") for name in ("mcs", "clh"))})
+        self.assertEqual(len(json.loads(self.simulate("locks", "--json", "--machine", "x5460-4")[1])["rows"]), 2 * 3)
 
     def test_a_run_that_fails(self):
         code, out, err = self.simulate("deadlock", "--seed", "5")
@@ -201,7 +251,13 @@ class Commands(Case):
                            (("bench", "latency", "--frobnicate"), "--frobnicate"), (("bench", "startup"), "not simulated"),
                            (("plain", "--seed", "-1"), "--seed"), (("plain", "--rank-kind", "fibers"), "--rank-kind"),
                            (("plain", "--fuzz", "0"), "--fuzz"), (("plain", "--fuzz", "1", "--memory-model", "tso"), "--memory-model"),
-                           (("bench", "latency", "--fuzz", "1"), "--fuzz")):
+                           (("bench", "latency", "--fuzz", "1"), "--fuzz"), (("paper", "dang-2017"), "PAPER FIGURE"),
+                           (("paper", "dang-2017", "fig99"), "fig99"), (("paper", "knuth-1974", "all"), "knuth-1974"),
+                           (("paper", "dang-2017", "fig1"), "not simulated: a drawing"), (("paper", "diaz-martin-2014", "all"), "no figure"),
+                           (("paper", "dang-2017", "fig2", "--models", "x"), "--models"), (("paper", "all", "--sizes", "8"), "--sizes"),
+                           (("paper", "all", "--fuzz", "1"), "--fuzz"), (("paper", "all", "--frobnicate"), "--frobnicate"),
+                           (("paper", "dang-2017", "fig2", "--machine", "pdp-11"), "pdp-11"), (("locks", "--ranks", "2"), "--ranks"),
+                           (("locks", "lock/mcs"), "lock/mcs"), (("locks", "--threads", "0"), "--threads")):
             with self.subTest(args=args):
                 code, out, err = self.simulate(*args)
                 self.assertEqual((code, out), (2, ""))

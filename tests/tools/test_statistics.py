@@ -4,6 +4,7 @@ import unittest
 from pathlib import Path
 
 import make_believe  # noqa: F401  (finds the package)
+from heddle_tool.simulate import machines
 from heddle_tool.bench import breakdown, check, criteria, papers, stats, table
 from heddle_tool.bench.campaign import Campaign, Cell, Plan
 from heddle_tool.bench.mpis import Mpi
@@ -133,13 +134,28 @@ class Breakdown(unittest.TestCase):
 class Papers(unittest.TestCase):
     def test_every_figure_has_a_command_or_a_reason(self):
         for row in papers.rows():
-            self.assertRegex(row[3], r"^(`heddle bench paper [a-z]+-[a-z0-9-]+ ((fig|table)\d+|[a-z]+)`|not here: .{10,})$")
+            command = r"`heddle (bench|simulate) paper [a-z]+-[a-z0-9-]+ ((fig|table)\d+|[a-z]+)`"
+            self.assertRegex(row[3], rf"^({command}(, {command})?|not here: .{{10,}})$")
         for paper in papers.PAPERS.values():
             for figure in paper.figures.values():
-                self.assertNotEqual(bool(figure.experiments), bool(figure.why_not))
+                self.assertNotEqual(bool(figure.experiments), bool(figure.why_not and not figure.machine))
                 self.assertTrue(figure.nodes or not figure.conditions)
                 for experiment in figure.experiments:
                     self.assertTrue(experiment.points())
+
+    def test_simulated_figures_are_complete(self):
+        for name in ("dang-2017", "amer-2019", "trahay-2009"):
+            for which, figure in papers.paper(name).figures.items():
+                with self.subTest(paper=name, figure=which):
+                    if not figure.machine:
+                        self.assertTrue(figure.why_not or figure.nodes)
+                        continue
+                    cores = machines.load(figure.machine).counts["cpus"]
+                    for point in (p for e in figure.experiments for p in e.simulated().points() if not e.only_measured):
+                        self.assertLessEqual(point.ranks * point.team, cores, "threads have a processor each")
+                    self.assertFalse(figure.nodes or figure.conditions)
+        self.assertEqual(papers.commands("dang-2017", "fig5"), ["heddle simulate paper dang-2017 fig5"])
+        self.assertEqual(papers.commands("dang-2017", "fig1"), [])
 
 
 class Check(unittest.TestCase):

@@ -4,7 +4,7 @@ import html as escape_html
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from . import breakdown, plot, table
+from . import breakdown, misses, plot, table
 from .campaign import Campaign, Cell
 from .stats import best
 from .suite import human_size
@@ -68,6 +68,9 @@ def figures(campaign: Campaign, group: list[Cell]) -> Iterable[tuple[str, str]]:
     b = group[0].point.bench
     if told := breakdown.bars(campaign, group):
         yield plot.shares(told, list(breakdown.TIMES), "share of the time of all threads"), "where the time went"
+    for label, told in misses.curves(campaign, group):
+        tint = plot.palette([(line.label, False) for line in told])
+        yield plot.lines(told, "threads a rank", "misses per message", "lower", tint), f"{label}, where a missing line was"
     for cells, axis, caption in families(group):
         yield (curves(campaign, cells, *axis, b) if axis else bars(campaign, cells[0], b)), caption
 
@@ -77,16 +80,25 @@ def picture(campaign: Campaign) -> str:
     for group in table.by_benchmark(campaign.cells):
         for cells, axis, caption in families(group):
             if axis:
-                notes = [f"{group[0].point.bench.name}: {caption}; medians of {table.most_runs(campaign)} interleaved runs.",
+                notes = [f"{group[0].point.bench.name}: {caption}; {table.method(campaign)}.",
                          *textwrap.wrap(f"{table.machine_line(campaign)}, commit {campaign.commit}.", 96),
                          *textwrap.wrap(campaign.command, 96)]
                 return curves(campaign, cells, *axis, group[0].point.bench, notes)
     return ""
 
 
+def pictures(campaign: Campaign) -> str:
+    """All figures beside each other, to stand alone; empty if there are none."""
+    panels = [(svg, f"{group[0].point.bench.name}: {caption}") for group in table.by_benchmark(campaign.cells)
+              for svg, caption in figures(campaign, group)]
+    notes = [f"{table.machine_line(campaign)}, commit {campaign.commit}; {table.method(campaign)}.", campaign.command]
+    return plot.panels(panels, notes) if panels else ""
+
+
 def families(group: list[Cell]) -> Iterable[tuple[list[Cell], tuple | None, str]]:
     """The cells of each figure, what varies in it, by name and as a function of a point, or None, and what it shows."""
-    axes = {"threads": lambda p: p.threads, "size": lambda p: p.size, "ranks": lambda p: p.ranks, "window": lambda p: p.window}
+    axes = {"threads": lambda p: p.threads, "size": lambda p: p.size, "ranks": lambda p: p.ranks, "window": lambda p: p.window,
+            "core": lambda p: p.core}
     counts = {name: len({get(c.point) for c in group}) for name, get in axes.items()}
     axis = max(counts, key=counts.get)
     if counts[axis] < 2:
@@ -95,7 +107,7 @@ def families(group: list[Cell]) -> Iterable[tuple[list[Cell], tuple | None, str]
     for cell in group:
         p = cell.point
         rest = tuple(get(p) for name, get in axes.items() if name != axis)
-        found.setdefault((p.comm, p.args if axis != "window" else (), *rest), []).append(cell)
+        found.setdefault((p.comm, p.args if axis not in ("window", "core") else (), *rest), []).append(cell)
     for cells in found.values():
         varies = (axis, axes[axis]) if axis and len(cells) > 1 else None
         yield cells, varies, describe(cells[0], axis)
@@ -111,7 +123,7 @@ def describe(cell: Cell, axis: str | None) -> str:
         words.append(human_size(p.size))
     if p.bench.threaded and (axis == "threads" or p.threads > 1):
         words.append("a communicator for each thread" if p.comm == "each" else "one communicator")
-    if axis != "window" and p.args:
+    if axis not in ("window", "core") and p.args:
         words.append(" ".join(p.args))
     return ", ".join(words)
 
@@ -142,7 +154,8 @@ def series(campaign: Campaign, cells: list[Cell], x) -> list[plot.Series]:
 
 
 def curves(campaign: Campaign, cells: list[Cell], axis: str, x, b, notes: Sequence[str] = ()) -> str:
-    name = {"threads": "threads a rank", "size": "message size", "ranks": "ranks", "window": "messages under way at once"}[axis]
+    name = {"threads": "threads a rank", "size": "message size", "ranks": "ranks", "window": "messages under way at once",
+            "core": "core of the second rank; the first is on core 0"}[axis]
     shape = human_size if axis == "size" else str
     return plot.lines(series(campaign, cells, x), name, f"{b.metric} ({b.unit})", b.better, tints(campaign), shape, notes=notes)
 

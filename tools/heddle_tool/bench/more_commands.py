@@ -75,8 +75,9 @@ def perform_paper(args) -> int:
         print((table.markdown if args.markdown else listing)(["paper", "figure", "shows", "here"], chosen))
         return 0
     figure = papers.figure(args.paper, args.figure)
-    if not figure.experiments:
-        raise BadInput(f"{args.paper} {args.figure} can't be shown here: {figure.why_not}")
+    if figure.why_not:
+        raise BadInput(f"{args.paper} {args.figure} can't be measured here: {figure.why_not}" +
+                       (f". Simulate it: {papers.commands(args.paper, args.figure)[0]}" if figure.machine else ""))
     if not figure.peers:
         args.against = "none"
     wanted = list(dict.fromkeys(p for e in figure.experiments for p in e.points()))

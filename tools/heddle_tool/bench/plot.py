@@ -2,13 +2,14 @@
 
 import html
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import Callable, NamedTuple, Sequence
 
 from .stats import number
 
 # Heddle in warm colours with a full line, peers in cool ones, dashed: told apart without colour too.
-OURS = ("#c2410c", "#be123c", "#a16207", "#9333ea", "#db2777", "#ea580c", "#7c2d12", "#65a30d")
+OURS = ("#c2410c", "#be123c", "#a16207", "#9333ea", "#db2777", "#ea580c", "#7c2d12", "#65a30d", "#292524")
 PEERS = ("#2563eb", "#0f766e", "#64748b", "#7c6fd6", "#0891b2", "#94a3b8")
 INK, SOFT, GRID = "#1d2430", "#5b6575", "#e3e7ee"
 WIDTH, HEIGHT = 600, 340
@@ -161,7 +162,7 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: di
     highest = max(high for _, _, _, high, _ in found)
     lowest = min(low for _, _, low, _, _ in found)
     log = lowest > 0 and highest / lowest > 100
-    left, right = 110, WIDTH - 90
+    left, right = max(110, 18 + 7 * max(len(label) for label, *_ in found)), WIDTH - 90
     x = Scale(lowest / 3 if log else lowest, highest, left, right, force_log=log)
     start = left if log else x(0)
     body = []
@@ -180,13 +181,31 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: di
     return canvas(body, name, height)
 
 
+def panels(found: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:
+    """Plots two to a row, each above its caption, and notes under them: one picture that stands alone."""
+    columns = min(2, len(found))
+    body, y = [], 0.0
+    for first in range(0, len(found), columns):
+        row = found[first:first + columns]
+        heights = [int(svg.split('"')[1].split(" ")[3]) for svg, _ in row]  # of the view box
+        for i, ((svg, caption), height) in enumerate(zip(row, heights)):
+            body.append(svg.replace("<svg", f'<svg x="{WIDTH * i}" y="{y:.0f}" width="{WIDTH}" height="{height}"', 1))
+            body.append(text(WIDTH * (i + 0.5), y + max(heights) + NOTE, caption, color=INK, size=12))
+        y += max(heights) + 2 * NOTE
+    lines_of = [line for note in notes for line in textwrap.wrap(note, 96 * columns)]
+    body += [text(14, y + NOTE * (i + 1), line, "start", size=10.5) for i, line in enumerate(lines_of)]
+    height = y + NOTE * (len(lines_of) + 1)
+    return (f'<svg viewBox="0 0 {WIDTH * columns} {height:.0f}" role="img" xmlns="http://www.w3.org/2000/svg" '
+            f'font-family="system-ui, sans-serif"><rect width="{WIDTH * columns}" height="{height:.0f}" fill="#ffffff"/>' + "".join(body) + "</svg>")
+
+
 # The colours of the parts of a whole, in their order.
 PARTS = ("#2a6f97", "#61a5c2", "#e9c46a", "#d1495b", "#9d4edd", "#b8b8b8", "#e3e3e3")
 
 
 def shares(found: list[tuple[str, list[float]]], parts: list[str], name: str) -> str:
     """One bar per candidate, of parts that add up to one."""
-    left, right, top = 150, WIDTH - 20, 34
+    left, right, top = max([150, *(18 + 7 * len(label) for label, _ in found)]), WIDTH - 20, 34
     height = top + 26 * len(found) + 26
     body = []
     for i, part in enumerate(parts):

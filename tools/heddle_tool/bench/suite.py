@@ -47,6 +47,11 @@ class Point:
         """Messages that are under way at once, where the experiment says it; else 0."""
         return int(self.args[1]) if self.args[:1] == ("--window",) else 0
 
+    @property
+    def core(self) -> int:
+        """The second rank's core, where the experiment says it; else 0."""
+        return int(self.args[1].split(",")[1]) if self.args[:1] == ("--cores",) else 0
+
     def arguments(self, seconds: float | None, samples: int | None) -> list[str]:
         given = list(self.bench.args) + list(self.args)
         if self.bench.threaded:

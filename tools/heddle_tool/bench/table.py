@@ -1,6 +1,6 @@
 """Results as text: on the terminal while they come, and as Markdown for docs/results."""
 
-from . import breakdown, nodes, switches
+from . import breakdown, misses, nodes, switches
 from .campaign import Campaign, Cell
 from .runner import QUIET
 from .stats import Summary, number
@@ -14,7 +14,7 @@ def value(cell: Cell, label: str) -> str:
     s, trouble = cell.summary(label), cell.trouble(label)
     if s is None:
         return trouble.status if trouble else "-"
-    text = f"{number(s.median)} ±{100 * s.spread:.0f}%"
+    text = number(s.median) + (f" ±{100 * s.spread:.0f}%" if s.runs > 1 else "")
     if trouble:
         text += f" ({trouble.status})"
     return text + ("~" if cell.disturbed(label) > QUIET else "")
@@ -129,21 +129,30 @@ def footnotes(campaign: Campaign, ratios: bool = True) -> list[str]:
 
 def machine_line(campaign: Campaign) -> str:
     m = campaign.machine
+    if "simulated" in m:
+        return f"{m['simulated']}, simulated ({m['about']}), seed {m['seed']}"
     machine = f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']} GiB, Linux {m['kernel']}"
     return f"{machine}, {nodes.said(campaign.nodes)}" if campaign.nodes else machine
+
+
+def method(campaign: Campaign) -> str:
+    """The runs that a value of the tables comes from."""
+    return "one run each" if "simulated" in campaign.machine else f"medians of {most_runs(campaign)} interleaved runs"
 
 
 def report(campaign: Campaign, render=text) -> str:
     parts = []
     if render is markdown:
-        parts.append(f"`{campaign.command}`, {campaign.started}, commit {campaign.commit}, {machine_line(campaign)}. "
-                     f"Median ± half the range of {most_runs(campaign)} interleaved runs.")
+        spread = "" if "simulated" in campaign.machine else ", ± half their range"
+        parts.append(f"`{campaign.command}`, {campaign.started}, commit {campaign.commit}, {machine_line(campaign)}; "
+                     f"{method(campaign)}{spread}.")
     for group in by_benchmark(campaign.cells):
         heading = title(group[0])
         parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") +
                      render(*rows(campaign, group)))
     more = (("where the time of all threads went, and how often", breakdown.HEAD, breakdown.rows(campaign)),
-            ("what a rank does in a step", switches.HEAD, switches.rows(campaign)))
+            ("what a rank does in a step", switches.HEAD, switches.rows(campaign)),
+            ("cache misses per message of both ranks, by where the line was", misses.HEAD, misses.rows(campaign)))
     for heading, head, body in more:
         if body:
             parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") + render(head, body))

@@ -1,4 +1,4 @@
-"""`heddle simulate PROGRAM | bench NAME... | machines | costs`: arguments in, runs in virtual time, tables out."""
+"""`heddle simulate PROGRAM | bench NAME... | paper PAPER FIGURE | locks | machines | costs`: runs in virtual time, and tables of them."""
 
 import argparse
 import contextlib
@@ -16,7 +16,7 @@ from ..bench.progress import Progress, clock
 from ..bench.stats import number
 from ..bench.suite import Point, benchmark, human_size, points
 from ..errors import BadInput
-from . import costs, counts, fuzz, lines, machines, run
+from . import costs, counts, fuzz, lines, locks, machines, papers, run
 
 DEFAULT_MACHINE = "xeon-16"
 SECONDS = 0.002  # of virtual time: the measured part of a benchmark program
@@ -61,8 +61,9 @@ def register(sub):
     p = sub.add_parser("simulate", help="run a program in virtual time on a machine that need not exist",
                        parents=[options(), programs_options()], allow_abbrev=False)
     p.add_argument("words", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGS]",
-                   help="a path, or the name of a program in the build folder; `bench NAME...` for programs of bench/; `machines` to list "
-                   "them; `costs` for the counts that ./dev count checks. Options may follow; what is no option of this command, or is behind --, is passed to the program")
+                   help="a path, or the name of a program in the build folder; `bench NAME...` for programs of bench/; `paper PAPER FIGURE` for a "
+                   "figure of a paper, `paper all` for every one; `locks`; `machines` to list them; `costs` for the counts that ./dev count "
+                   "checks. Options may follow; what is no option of this command, or is behind --, is passed to the program")
     p.set_defaults(perform=perform)
     return p
 
@@ -87,18 +88,21 @@ def perform(args) -> int:
         at = words.index("--")
         words, behind = words[:at], words[at + 1:]
     if not words:
-        raise BadInput("simulate what? A program that was compiled for the simulator, `bench NAME...`, `machines` or `costs`")
-    args, more = parser([options(), *([programs_options()] if words[0] == "bench" else [])]).parse_known_args(words[1:], args)
+        raise BadInput("simulate what? A program that was compiled for the simulator, `bench NAME...`, `paper PAPER FIGURE`, `locks`, "
+                       "`machines` or `costs`")
+    own = {"bench": [programs_options()], "paper": [programs_options(), papers.options()], "locks": [programs_options(), locks.options()]}
+    args, more = parser([options(), *own.get(words[0], [])]).parse_known_args(words[1:], args)
     if words[0] == "machines":
         return show_machines()
     if words[0] == "costs":
         return show_costs(args, record="--record" in more)
-    if words[0] == "bench" and hasattr(args, "fuzz"):
-        raise BadInput("--fuzz takes a program, not bench")
+    if words[0] in own and hasattr(args, "fuzz"):
+        raise BadInput(f"--fuzz takes a program, not {words[0]}")
+    if words[0] in ("paper", "locks"):
+        return (papers if words[0] == "paper" else locks).perform(args, more + behind, common(args, "20s"), shown)
     cases = bench_cases(args, more + behind) if words[0] == "bench" else program_cases(args, words[0], more + behind)
     build = run.build_folder(getattr(args, "build", None))
-    if not run.fix_addresses():
-        bench.tell("personality(2) is not allowed here: addresses differ from run to run, and so may the results")
+    run.fix_addresses(bench.tell)
     return fuzz_all(args, cases, build) if hasattr(args, "fuzz") else simulate(args, cases, build)
 
 
@@ -106,8 +110,7 @@ def show_costs(args, record: bool) -> int:
     """The counts beside those of the page; 1 if one has grown. They are written to the page if asked for."""
     page = (places.source_tree() or Path()) / "docs" / "results" / "simulated-costs.md"
     build = run.build_folder(getattr(args, "build", None))
-    if not run.fix_addresses():
-        raise BadInput("personality(2) is not allowed here, so that counts would differ from run to run")
+    run.fix_addresses(bench.tell)
     with shown(costs.runs()) as show:
         counted = costs.count_all(build, show)
     before = costs.recorded(page)
@@ -147,7 +150,7 @@ def virtual_time(text: str) -> int:
         raise BadInput(f"--limit takes a time such as 50ms, not {text!r}") from None
 
 
-def common(args) -> dict:
+def common(args, limit: str = "1s") -> dict:
     """The settings that all jobs of a command have in common."""
     env = {}
     for text in getattr(args, "env", []):
@@ -162,7 +165,7 @@ def common(args) -> dict:
         env["HEDDLE_SIMULATED_PROCESSES"] = "1"
     return {"machine": machines.load(getattr(args, "machine", DEFAULT_MACHINE)), "env": env,
             "seed": bench.numbers(getattr(args, "seed", "1"), "--seed", 0, 2**63)[0],
-            "limit": virtual_time(getattr(args, "limit", "1s"))}
+            "limit": virtual_time(getattr(args, "limit", limit))}
 
 
 def models(args) -> list[str]:

@@ -5,7 +5,8 @@ A number is an object: "value", "source", and "unit" unless it is a count. Times
 """
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import places
@@ -33,6 +34,24 @@ class Machine:
         return "".join(f"{name} {value}\n" for name, value in (self.counts | self.times | {"variation": VARIATION} | run).items())
 
 
+    def several(self, count: int) -> "Machine":
+        """A machine with the cores of `count` such ones: nodes without a network between them."""
+        sockets = int(re.search(r"package:(\d+)", self.topology)[1])
+        return replace(self, name=f"{self.name}x{count}", topology=self.topology.replace(f"package:{sockets}", f"package:{sockets * count}"),
+                       counts=self.counts | {"cpus": self.counts["cpus"] * count})
+
+    def write_caches(self, folder: Path) -> None:
+        """The caches of each processor, as Linux shows them in /sys/devices/system/cpu."""
+        shared = {1: self.counts["cpus_per_core"], 3 if "l3:" in self.topology else 2: self.counts["cpus_per_cluster"]}
+        for cpu in range(self.counts["cpus"]):
+            for index, (level, together) in enumerate(shared.items()):
+                cache = folder / f"cpu{cpu}" / "cache" / f"index{index}"
+                cache.mkdir(parents=True)
+                first = cpu - cpu % together
+                (cache / "level").write_text(f"{level}\n")
+                (cache / "shared_cpu_list").write_text(f"{first}-{first + together - 1}\n")
+
+
 def folder() -> Path | None:
     tree = places.source_tree()
     return tree / "machines" if tree else None
@@ -44,8 +63,10 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Machine:
-    """By the name of a file in machines/, or by its path."""
+    """By the name of a file in machines/, or by its path; with x2 behind the name, two of them in one."""
     where = folder()
+    if (joined := re.fullmatch(r"([\w-]+)x([1-9]\d?)", name)) and joined[1] in names():
+        return load(joined[1]).several(int(joined[2]))
     file = Path(name) if "/" in name or name.endswith(".json") else where / f"{name}.json" if where else None
     if file is None or not file.is_file():
         raise BadInput(f"no machine is called {name!r}: there are {', '.join(names()) or 'none'}, or name a JSON file by its path")

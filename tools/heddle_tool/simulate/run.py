@@ -34,6 +34,8 @@ class Job:
     seed: int = 1
     limit: int = 10**12  # picoseconds of virtual time
     env: dict[str, str] = field(default_factory=dict)
+    launch: tuple[str, ...] = ()  # options of mpiexec
+    caches: bool = False  # the program gets the machine's caches in files, by --file
     settings: dict[str, int] = field(default_factory=dict)  # others of the simulator (machine.hpp: Settings)
 
     def with_args(self, *more: str) -> "Job":
@@ -100,12 +102,13 @@ def find_program(name: str, build: Path) -> Path:
     return found[0]
 
 
-def fix_addresses() -> bool:
-    """Lets the programs that are started from here on have the same addresses in each run. False if that is forbidden."""
+def fix_addresses(tell) -> None:
+    """Lets the programs that are started from here on have the same addresses in each run, or tells that this is forbidden."""
     personality = ctypes.CDLL(None).personality
     personality.argtypes = [ctypes.c_ulong]
     now = personality(0xFFFFFFFF)
-    return now != -1 and personality(now | NO_RANDOMIZED_ADDRESSES) != -1
+    if now == -1 or personality(now | NO_RANDOMIZED_ADDRESSES) == -1:
+        tell("personality(2) is not allowed here: addresses differ from run to run, and so may the results")
 
 
 class Running:
@@ -122,9 +125,12 @@ class Running:
         env |= {"LD_LIBRARY_PATH": str(build / "lib"), "HWLOC_SYNTHETIC": job.machine.topology, runner.MARK: self.mark} | job.env
         env["HEDDLE_SIMULATION"] = str(here / "settings")
         command = [str(job.program), *job.args]
+        if job.caches:
+            job.machine.write_caches(here / "cpus")
+            command += ["--file", str(here / "cpus")]
         if LIBRARY in job.program.read_bytes():
             # mpiexec is simulated, too, because it counts the cores and measures the cost of a wake-up.
-            command = [str(launcher(build)), "--ranks", "threads", "-n", str(job.ranks), "-env", "HEDDLE_SIMULATION",
+            command = [str(launcher(build)), "--ranks", "threads", "-n", str(job.ranks), *job.launch, "-env", "HEDDLE_SIMULATION",
                        env["HEDDLE_SIMULATION"], *command]
             env["HEDDLE_SIMULATION"] = str(here / "launcher")
         self.out, self.err = open(here / "out", "w+"), open(here / "err", "w+")

@@ -285,7 +285,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/validation"), metavar="DIR")
     args = parser.parse_args()
     build, machine = run.build_folder(args.build), machines.load(args.machine)
-    run.fix_addresses()
+    run.fix_addresses(lambda message: print(f"validate: {message}", file=sys.stderr))
     args.out.mkdir(parents=True, exist_ok=True)
     for name in args.parts:
         part = PARTS[name]()
