@@ -93,8 +93,10 @@ Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access acces
   line.last = static_cast<std::uint16_t>(cpu);
   line.arrives = 0;
   caches_[cpu].put(page.number_of(address), line.version);
-  if (shared) ++sites_[{page.number_of(address), pc, static_cast<std::uint8_t>(address % line_bytes), access}];
-  return {end, from};
+  if (!shared) return {end, from, nullptr};
+  Misses& misses = sites_[{page.number_of(address), pc, static_cast<std::uint8_t>(address % line_bytes), access}];
+  ++misses.count;
+  return {end, from, &misses};
 }
 
 void Memory::prefetch(unsigned cpu, std::uintptr_t address, Access access, Time clock) {

@@ -30,6 +30,11 @@ void fetch(std::uintptr_t address, Access access, std::uintptr_t pc) {
   }
   const Memory::Fetched got = simulation->memory.fetch(me.cpu, address, access, scheduler.clock, pc);
   ++me.counts.misses[static_cast<std::size_t>(access)][static_cast<std::size_t>(got.from)];
+  if (got.misses != nullptr && got.misses->stack == nullptr) {
+    self = nullptr;  // the unwinder takes no virtual time
+    got.misses->stack = simulation->stacks.take(address, pc);
+    self = &me;
+  }
   if (access == Access::write)
     me.drained = std::max(me.drained, got.end);
   else

@@ -8,6 +8,7 @@
 
 #include "simulator/memory.hpp"
 #include "simulator/scheduler.hpp"
+#include "simulator/stacks.hpp"
 
 namespace heddle::simulator {
 
@@ -15,6 +16,7 @@ struct Simulation {
   explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine(), settings.seed) {}
   Scheduler scheduler;
   Memory memory;
+  Stacks stacks;
 };
 
 extern Simulation* simulation;  // null: this process is not simulated

@@ -6,11 +6,12 @@ import json
 import re
 import subprocess
 import sys
+import types
 import unittest
 
 from make_believe import Case, TREE
 from heddle_tool import cli
-from heddle_tool.simulate import counts, lines, machines, run, validate
+from heddle_tool.simulate import counts, dwarf, lines, machines, objects, run, validate
 
 # Writes a report as the simulator does. Its output depends on its name and arguments.
 PROGRAM = f"#!{sys.executable} -SE" + """
@@ -28,10 +29,10 @@ missed = {"core": 0, "cluster": 3 * sent, "socket": 0, "machine": 0, "memory": 5
 thread = {"reads": 100 + 20 * sent, "writes": 7, "updates": 2 * sent, "missed_reads": missed, "missed_writes": missed,
           "missed_updates": missed, "failed_exchanges": 0, "fences": 0, "pauses": 0, "calls": 1, "system_calls": 1, "sleeps": 1, "wakes": 1,
           "yields": 0, "switches": 2}
-site = {"offset": 8, "kind": "updates", "misses": 4, "file": "", "at": 0}
+site = {"offset": 8, "kind": "updates", "misses": 4, "place": [0, 0]}
 line = {"line": 1, "misses": 4, "sites": [site]}
 never_written = {"line": 2, "misses": 9, "sites": [dict(site, kind="reads")]}
-json.dump({"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_written, line]}, open(settings["report"], "w"))
+json.dump({"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_written, line], "files": [""]}, open(settings["report"], "w"))
 if name != "plain":
     print(json.dumps({"bench": name, "threads": 2, "size": 8, "metric": "rate", "unit": "M/s", "value": 2.5, "checked": sent}, separators=(",", ":")))
 """
@@ -108,8 +109,43 @@ class Symbols(unittest.TestCase):
 
     def test_copies_of_a_line_are_one_place(self):
         frame = (lines.Frame("f", "x.cpp", 1),)
-        places = lines.merged([lines.Place("reads", 0, 1, frame), lines.Place("writes", 0, 2, frame), lines.Place("reads", 0, 3, frame)])
+        places = lines.merged([lines.Place("reads", 0, 1, "a", frame), lines.Place("writes", 0, 2, "a", frame), lines.Place("reads", 0, 3, "a", frame)])
         self.assertEqual([(p.kind, p.misses) for p in places], [("reads", 4), ("writes", 2)])
+
+    def test_places_without_an_object_are_on_that_of_most_others(self):
+        class Known:
+            """Objects of 16 bytes."""
+
+            def __init__(self, *begins):
+                self.begins = begins
+
+            def of(self, site):
+                begin = self.begins[site["place"][1]]
+                return None if begin is None else objects.Object(f"o{begin}", begin, Kind())
+
+            def expression(self, site):
+                return "read(next).flag"
+
+        class Kind:
+            size, tag, file = 16, dwarf.Tag.STRUCTURE, "x.cpp"
+
+            def children(self):
+                return [Member(f"m{at}", at) for at in (0, 8)]
+
+        class Member:
+            tag, type = dwarf.Tag.MEMBER, types.SimpleNamespace(size=8, tag=0)
+
+            def __init__(self, name, at):
+                self.name, self.number = name, lambda code: at
+
+        def fields(misses, *begins):
+            sites = [{"kind": "reads", "offset": 8 * i, "misses": count, "place": [0, i]} for i, count in enumerate(misses)]
+            line = lines.line_of({"misses": sum(misses), "sites": sites}, Known(*begins), lambda file, at: ())
+            return line.object, {place.offset: place.field for place in line.places}
+
+        self.assertEqual(fields((3, 5, 4), 0, None, 16), ("o16", {0: "o0 m0", 8: "read(next).flag", 16: "m0"}))
+        self.assertEqual(fields((3, 5), 0, None), ("o0", {0: "m0", 8: "m8"}))
+        self.assertEqual(fields((3, 5), None, None), ("", {0: "read(next).flag", 8: "read(next).flag"}))
 
 
 class Commands(Case):
@@ -172,7 +208,8 @@ class Commands(Case):
         self.assertEqual((found["machine"], found["seed"], len(found["runs"])), ("xeon-16", 1, 1))
         only = found["runs"][0]
         self.assertEqual([only["program"], only["value"], only["messages"], only["per_message"]["updates"]], ["latency", 2.5, 11, 4])
-        self.assertEqual(only["lines"], [{"misses": 4, "places": [{"kind": "updates", "offset": 8, "misses": 4, "frames": []}]}])
+        self.assertEqual(only["lines"], [{"misses": 4, "object": "", "places": [
+            {"kind": "updates", "offset": 8, "field": "", "misses": 4, "frames": []}]}])
 
     def test_a_run_that_fails(self):
         code, out, err = self.simulate("deadlock", "--seed", "5")

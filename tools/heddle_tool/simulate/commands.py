@@ -15,7 +15,7 @@ from ..bench.progress import Progress, clock
 from ..bench.stats import number
 from ..bench.suite import Point, benchmark, human_size, points
 from ..errors import BadInput
-from . import counts, fuzz, lines, machines, run
+from . import counts, dwarf, fuzz, lines, machines, run
 
 DEFAULT_MACHINE = "xeon-16"
 SECONDS = 0.002  # of virtual time: the measured part of a benchmark program
@@ -203,8 +203,8 @@ class Done:
                  "virtual_ns": self.run.report["virtual_ns"], "counts": counts.totals(self.run.report),
                  "messages": counts.messages(self.run), "per_message": counts.each(self.run, self.start)}
         found |= {key: self.run.result[key] for key in ("threads", "size", "metric", "unit", "value") if key in self.run.result}
-        return found | {"lines": [{"misses": line.misses, "places": [
-            {"kind": p.kind, "offset": p.offset, "misses": p.misses, "frames": [str(f) for f in p.frames]} for p in line.places]}
+        return found | {"lines": [{"misses": line.misses, "object": line.object, "places": [
+            {"kind": p.kind, "offset": p.offset, "field": p.field, "misses": p.misses, "frames": [str(f) for f in p.frames]} for p in line.places]}
             for line in self.lines]}
 
 
@@ -234,6 +234,8 @@ def fuzz_all(args, cases: list[Case], build: Path) -> int:
 def simulate(args, cases: list[Case], build: Path) -> int:
     jobs = [case.job for case in cases] + [case.start for case in cases if case.start]
     top = bench.numbers(args.top, "--top", 0, 400)[0] if hasattr(args, "top") else 10 if len(cases) == 1 else 0
+    if top and dwarf.libdw() is None:
+        bench.tell("libdw is not installed: objects and fields have no names. On Debian, apt-get install libdw1")
     with shown(len(jobs)) as show:
         outcomes = iter(run.perform(jobs, build, show=show))
     first = [next(outcomes) for _ in cases]
@@ -278,9 +280,9 @@ def report(done: list[Done]) -> str:
         if one.lines:
             heading = "Lines that several cores use and at least one writes, most misses first. Bytes: their offsets in the line. r: read, " \
                       "w: write, u: locked instruction"
+            messages = counts.messages(one.run)
             parts.append((f"{one.case.describe()}. " if len(done) > 1 else "") + heading + "\n" +
-                         table.text(*lines.rows(one.lines, counts.messages(one.run), PLACES), left=(len(one.lines) and (
-                             4 if counts.messages(one.run) else 3),)))
+                         table.text(*lines.rows(one.lines, messages, PLACES), left=(4, 5) if messages else (3, 4)))
     return "\n\n".join(parts)
 
 
