@@ -56,6 +56,17 @@ struct Misses {
   const Stack* stack = nullptr;  // of one of them
 };
 
+// A line that one core got from another one.
+struct Transfer {
+  unsigned cpu;
+  unsigned giver;
+  Access access;
+  Time start;  // it was asked for
+  Time end;
+  std::uintptr_t pc;    // 0: it is prefetched
+  std::uint64_t place;  // Memory::identity
+};
+
 // The lines that one core keeps: sets of eight, the one that was used last in front.
 class Cache {
  public:
@@ -139,6 +150,7 @@ class Memory {
   // an instruction that goes through memory in equal steps gets the lines of its next steps.
   void train(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc);
 
+  void (*watch)(const Transfer&) = nullptr;  // called for each transfer, if it is set
   using Sites = std::unordered_map<Site, Misses, SiteHash>;
   const Sites& sites() const { return sites_; }
 

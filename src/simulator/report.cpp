@@ -1,14 +1,12 @@
 #include "simulator/report.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "simulator/files.hpp"
 #include "simulator/simulation.hpp"
 
 namespace heddle::simulator {
@@ -33,36 +31,6 @@ void write_counts(std::FILE* to, const Counts& c) {
                c.failed_exchanges, c.fences, c.pauses, c.calls, c.system_calls, c.sleeps, c.wakes, c.yields,
                c.switches);
 }
-
-// Files that were loaded, by their numbers in the report. An address is written as the number of its file and the offset in it,
-// which debug information turns into a line of source or into a variable; as 0, 0 if it is in no file.
-class Files {
- public:
-  void write_address(std::FILE* to, std::uintptr_t address) {
-    const auto [found, is_new] = known_.try_emplace(address, Place{});
-    if (is_new) found->second = look_up(address);
-    std::fprintf(to, "%zu, %lu", found->second.file, found->second.at);
-  }
-  void write_names(std::FILE* to) const {
-    for (std::size_t i = 0; i != names_.size(); ++i)
-      std::fprintf(to, "%s\"%s\"", i == 0 ? "" : ", ", names_[i].c_str());
-  }
-
- private:
-  struct Place {
-    std::size_t file = 0;
-    std::uintptr_t at = 0;
-  };
-  Place look_up(std::uintptr_t address) {
-    Dl_info info{};
-    if (address == 0 || dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) return {};
-    const auto file = static_cast<std::size_t>(std::ranges::find(names_, info.dli_fname) - names_.begin());
-    if (file == names_.size()) names_.emplace_back(info.dli_fname);
-    return {file, address - reinterpret_cast<std::uintptr_t>(info.dli_fbase)};
-  }
-  std::vector<std::string> names_{""};
-  std::map<std::uintptr_t, Place> known_;
-};
 
 void write_stack(std::FILE* to, const Stack& stack, Files& files) {
   std::fprintf(to, ", \"address\": %lu, \"data\": [", stack.address);
@@ -132,7 +100,12 @@ void write_report(const Simulation& simulation) {
   std::fprintf(to.get(), "],\n  \"lines\": [");
   Files files;
   write_lines(to.get(), simulation.memory, files);
-  std::fprintf(to.get(), "],\n  \"files\": [");
+  std::fprintf(to.get(), "]");
+  if (scheduler.settings().trace) {
+    std::fprintf(to.get(), ",\n  \"trace\": ");
+    simulation.history.write(to.get(), files);
+  }
+  std::fprintf(to.get(), ",\n  \"files\": [");
   files.write_names(to.get());
   std::fprintf(to.get(), "]}\n");
 }

@@ -104,6 +104,7 @@ void finish() {
   static bool done = false;
   if (done) return;
   done = true;
+  trace = nullptr;
   self = nullptr;  // what writes the report may be the program's own
   if (!simulation->scheduler.settings().report.empty()) write_report(*simulation);
 }
@@ -133,6 +134,10 @@ struct Beginning {
     simulation = made;
     self = &first;
     made->scheduler.start_first(first);
+    if (made->scheduler.settings().trace) {
+      trace = &made->history;
+      made->memory.watch = [](const Transfer& transfer) { trace->transferred(*self, transfer); };
+    }
     pthread_atfork(nullptr, nullptr, in_child);
   }
   ~Beginning() { finish(); }

@@ -13,10 +13,12 @@
 namespace heddle::simulator {
 
 struct Simulation {
-  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine(), settings.seed) {}
+  explicit Simulation(const Settings& settings)
+      : scheduler(settings), memory(scheduler.machine(), settings.seed), history(settings) {}
   Scheduler scheduler;
   Memory memory;
   Stacks stacks;
+  Trace history;
 };
 
 extern Simulation* simulation;  // null: this process is not simulated

@@ -100,6 +100,7 @@ class Symbols:
         home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, re.MULTILINE)
         self.tree = Path(home[1]) if home else build.parent.parent
         self.program = program
+        self.known: dict[tuple[str, int], list[Frame]] = {}
 
     def path(self, file: str) -> Path | None:
         """The file with the debug information of one that was loaded; none: it has a name that is no file's."""
@@ -114,15 +115,21 @@ class Symbols:
         return path.read_text().splitlines() if path.is_file() else []
 
     def resolve(self, sites: set[tuple[str, int]]) -> dict[tuple[str, int], tuple[Frame, ...]]:
-        files: dict[str, list[int]] = {}
-        for file, at in sites:
-            files.setdefault(file, []).append(at)
-        return {(file, at): frames for file, offsets in files.items() for at, frames in self.of_file(file, sorted(offsets)).items()}
+        return {site: ours(frames) for site, frames in self.chains(sites).items()}
 
-    def of_file(self, file: str, offsets: list[int]) -> dict[int, tuple[Frame, ...]]:
+    def chains(self, sites: set[tuple[str, int]]) -> dict[tuple[str, int], list[Frame]]:
+        """All frames, with wrappers and those of other projects."""
+        files: dict[str, list[int]] = {}
+        for file, at in sites - self.known.keys():
+            files.setdefault(file, []).append(at)
+        for file, offsets in files.items():
+            self.known |= {(file, at): frames for at, frames in self.of_file(file, sorted(offsets)).items()}
+        return {site: self.known[site] for site in sites}
+
+    def of_file(self, file: str, offsets: list[int]) -> dict[int, list[Frame]]:
         path = self.path(file)
         if path is None:
-            return {at: () for at in offsets}
+            return {at: [] for at in offsets}
         # The offsets are return addresses: the call is before them.
         asked = "".join(f"{at - 1:#x}\n" for at in offsets)
         try:
@@ -135,7 +142,7 @@ class Symbols:
                 blocks.append([])
             elif blocks:
                 blocks[-1].append(line)
-        return {at: ours(chain(block, self.tree)) for at, block in zip(offsets, blocks)}
+        return {at: chain(block, self.tree) for at, block in zip(offsets, blocks)}
 
 
 def named(text: str, symbols: Symbols) -> str:
@@ -145,7 +152,7 @@ def named(text: str, symbols: Symbols) -> str:
     for line in text.splitlines():
         match = frame.match(line)
         if not match or "libheddle-simulator" not in match[2]:
-            frames = symbols.of_file(match[2], [int(match[3], 16)])[int(match[3], 16)] if match else ()
+            frames = ours(symbols.of_file(match[2], [int(match[3], 16)])[int(match[3], 16)]) if match else ()
             found.append(match[1] + " < ".join(map(str, frames)) if frames else line)
     return "\n".join(found)
 
@@ -153,10 +160,15 @@ def named(text: str, symbols: Symbols) -> str:
 def shared_lines(report: dict, symbols: Symbols, top: int) -> list[Line]:
     """The `top` lines that several cores write or one writes and others read, most misses first."""
     wanted = [entry for entry in report["lines"] if any(site["kind"] != "reads" for site in entry["sites"])][:top]
+    return list(lines_of(report, symbols, wanted).values())
+
+
+def lines_of(report: dict, symbols: Symbols, wanted: list[dict]) -> dict[int, Line]:
+    """Some lines of the report by their numbers."""
     files = report["files"]
     known = Objects(files, symbols.path, symbols.source)
     frames = symbols.resolve({(files[file], at) for entry in wanted for file, at in (site["place"] for site in entry["sites"])})
-    return [line_of(entry, known, lambda file, at: frames[files[file], at]) for entry in wanted]
+    return {entry["line"]: line_of(entry, known, lambda file, at: frames[files[file], at]) for entry in wanted}
 
 
 def line_of(entry: dict, known: Objects, frames) -> Line:

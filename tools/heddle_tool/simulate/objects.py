@@ -71,42 +71,61 @@ def class_name(type: Die) -> str:
     return "::".join(re.sub(r"<.*", "", name) or "(unnamed)" for name in reversed(names))
 
 
+@dataclass(frozen=True)
+class Variable:
+    """One of a function that is, or points to, an object of a class."""
+
+    name: str
+    type: Die
+    size: int  # of the object
+    points: bool
+    location: tuple[Op, ...]
+    base: tuple[Op, ...]  # of the function's frame
+
+    @property
+    def object(self) -> str:
+        return class_name(self.type) if self.points else self.name
+
+
+@functools.cache
+def variables_at(info: dwarf.DebugInfo, pc: int) -> list[Variable]:
+    """Those of the function at an address and of the inlined ones, as far as they have a location there."""
+    found = []
+    functions = info.functions(pc)
+    for die in (die for function in functions for die in function.children() if die.tag in (Tag.VARIABLE, Tag.PARAMETER)):
+        type = die.type
+        points = type is not None and type.tag in Tag.POINTERS
+        pointed = type.type if points else type
+        if pointed is None or pointed.tag not in Tag.CLASSES or is_other(pointed):
+            continue
+        if location := die.expression(At.LOCATION, pc):
+            name = f"{die.name} of {functions[0].name}"
+            found.append(Variable(name, pointed, pointed.size, points, location, functions[0].expression(At.FRAME_BASE, pc)))
+    return found
+
+
 class Stack:
     """The frames of one place of the report, innermost first."""
 
     def __init__(self, site: dict, debug):
         self.frames, self.words, self.debug = site["frames"], site["words"], debug
 
-    def objects(self, address: int) -> list[tuple[int, Die, str]]:
-        """Begin, class and name of all objects with the address in them that variables point to or are."""
+    def objects(self, address: int) -> list[tuple[int, Variable]]:
+        """All objects with the address in them that variables point to or are: the begin, and the variable."""
         found = []
         for depth, (file, at, *_) in enumerate(self.frames):
             info = self.debug(file)
-            functions = info.functions(at - 1) if info else []
-            for variable in (die for function in functions for die in function.children() if die.tag in (Tag.VARIABLE, Tag.PARAMETER)):
+            for variable in variables_at(info, at - 1) if info else []:
                 try:
-                    begin, type, pointed = self.target(variable, depth, functions[0])
+                    value, in_memory = self.evaluate(variable.location, depth, variable.base)
+                    begin = self.word(value) if in_memory and variable.points else value
                 except NotKnown:
                     continue
-                if begin <= address < begin + type.size and not is_other(type):
-                    found.append((begin, type, class_name(type) if pointed else f"{variable.name} of {functions[0].name}"))
+                if begin <= address < begin + variable.size and (variable.points or in_memory):
+                    found.append((begin, variable))
         return found
 
-    def target(self, variable: Die, depth: int, function: Die) -> tuple[int, Die, bool]:
-        """Begin and class of the object that the variable is, or points to: then True."""
-        type = variable.type
-        pointer = type is not None and type.tag in Tag.POINTERS
-        pointed = type.type if pointer else type
-        if pointed is None or pointed.tag not in Tag.CLASSES:
-            raise NotKnown
-        value, in_memory = self.evaluate(variable.expression(At.LOCATION, self.frames[depth][1] - 1), depth, function)
-        if pointer:
-            return self.word(value) if in_memory else value, pointed, True
-        if not in_memory:
-            raise NotKnown
-        return value, pointed, False
-
-    def evaluate(self, expression: tuple[Op, ...], depth: int, function: Die) -> tuple[int, bool]:
+    def evaluate(self, expression: tuple[Op, ...], depth: int, frame_base: tuple[Op, ...] = ()) -> tuple[int, bool]:
         """The value, or the address of the memory that has it: then True."""
         stack, in_memory = [], True
         for op in expression:
@@ -118,8 +137,7 @@ class Stack:
             elif 0x70 <= op.atom <= 0x8f:  # breg0...
                 stack.append(self.register(op.atom - 0x70, depth) + op.number & BITS)
             elif op.atom == 0x91:  # fbreg
-                base, _ = self.evaluate(function.expression(At.FRAME_BASE, self.frames[depth][1] - 1), depth, function)
-                stack.append(base + op.number & BITS)
+                stack.append(self.evaluate(frame_base, depth)[0] + op.number & BITS)
             elif op.atom == 0x9c:  # call_frame_cfa
                 stack.append(self.frame(depth + 1)[2])
             elif op.atom == 0x9f:  # stack_value
@@ -177,15 +195,16 @@ class Objects:
             return None
         address, line = site["address"], site["address"] - site["offset"]
         known = Stack(site, self.debug).objects(address)
-        begin, type, name = max(known, key=lambda found: found[1].size, default=(address, None, ""))
+        begin, variable = max(known, key=lambda found: found[1].size, default=(address, None))
+        type = variable.type if variable else None
         file, at = site["data"]
         if symbol := next((s for s in variables(self.path(self.files[file])) if s[0] <= at < s[0] + s[1]), None):
             whole, pc = address - at + symbol[0], site["place"]
             of_program = self.debug(pc[0]) if pc[0] == file else None
-            if variable := of_program.variable(symbol[0], pc[1] - 1) if of_program else None:
-                return Object(symbol[2], whole - line, variable.type)
+            if static := of_program.variable(symbol[0], pc[1] - 1) if of_program else None:
+                return Object(symbol[2], whole - line, static.type)
             return Object(symbol[2] + (f"+{begin - whole}" if begin != whole else ""), begin - line, type)
-        return Object(name, begin - line, type) if type else None
+        return Object(variable.object, begin - line, type) if variable else None
 
     def expression(self, site: dict) -> str:
         """The source's expression for the atomic variable of the place; empty if it is none."""
