@@ -1,4 +1,4 @@
-// What a part of a run did when, for `heddle simulate --trace`: MPI calls, sleeps, transfers of cache lines, and atomic operations, from which
+// The trace of a part of a run, for `heddle simulate --trace`: MPI calls, sleeps, transfers of cache lines, and atomic operations, from which
 // heddle simulate makes out when locks were held (tools/heddle_tool/simulate/trace.py).
 //
 // A trace takes no virtual time and none of the program's memory, so a run is the same with and without one.

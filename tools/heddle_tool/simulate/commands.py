@@ -133,7 +133,7 @@ def virtual_time(text: str, option: str) -> int:
 
 
 def trace_settings(args) -> dict[str, int]:
-    """Of the simulator; none without a trace."""
+    """Settings of the simulator; none without a trace."""
     if not hasattr(args, "trace"):
         if option := next((name for name in ("trace_from", "trace_for") if hasattr(args, name)), None):
             raise BadInput(f"--{option.replace('_', '-')} needs --trace FILE")

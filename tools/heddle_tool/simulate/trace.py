@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
 @dataclass(eq=False)
 class Slice:
-    """What a thread did for a while."""
+    """A period of a thread in which it did one thing."""
 
     kind: str
     start: int
