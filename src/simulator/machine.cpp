@@ -49,6 +49,9 @@ Settings read_settings(const char* path) {
       {"fuzz_changes", &settings.fuzz_changes},
       {"weak", &settings.weak},
       {"report", &settings.report},
+      {"trace", &settings.trace},
+      {"trace_from", &settings.trace_from},
+      {"trace_until", &settings.trace_until},
       {"limit", &settings.limit},
   };
   std::ifstream file(path);

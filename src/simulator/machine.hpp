@@ -64,7 +64,10 @@ struct Settings {
   bool fuzz = false;                               // random schedules in place of virtual time's (fuzz.hpp)
   std::uint64_t fuzz_changes = ~std::uint64_t{0};  // change points at most
   bool weak = false;                               // stores leave a core in any order, as on Arm
-  Time limit = never;                              // of virtual time; a run that passes it ends with an error
+  bool trace = false;                              // what happened when is a part of the report (trace.hpp)
+  Time trace_from = 0;
+  Time trace_until = never;
+  Time limit = never;  // of virtual time; a run that passes it ends with an error
 };
 
 // Ends the process with a message if the file is missing or has a name that is unknown.

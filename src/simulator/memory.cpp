@@ -72,6 +72,7 @@ Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access acces
   // Copies in another socket are to be taken away too.
   if (access != Access::read && line.wide) from = std::max(from, Distance::machine);
   const bool shared = touched && !(line.owned && line.owner == cpu);
+  const unsigned giver = line.owned ? line.owner : line.last;
   const Time latency = latency_from(from);
   const Time start = std::max(clock, line.busy);
   const Time end = start + latency;
@@ -93,8 +94,11 @@ Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access acces
   line.last = static_cast<std::uint16_t>(cpu);
   line.arrives = 0;
   caches_[cpu].put(page.number_of(address), line.version);
-  if (shared) ++sites_[{page.number_of(address), pc, static_cast<std::uint8_t>(address % line_bytes), access}];
-  return {end, from};
+  if (!shared) return {end, from, nullptr};
+  if (watch != nullptr) watch({cpu, giver, access, clock, end, pc, identity(address)});
+  Misses& misses = sites_[{page.number_of(address), pc, static_cast<std::uint8_t>(address % line_bytes), access}];
+  ++misses.count;
+  return {end, from, &misses};
 }
 
 void Memory::prefetch(unsigned cpu, std::uintptr_t address, Access access, Time clock) {

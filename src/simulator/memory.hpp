@@ -16,6 +16,7 @@
 
 #include "simulator/machine.hpp"
 #include "simulator/random.hpp"
+#include "simulator/stacks.hpp"
 
 namespace heddle::simulator {
 
@@ -48,6 +49,22 @@ struct SiteHash {
     h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9;
     return (h ^ h >> 32) + s.offset * 4U + static_cast<std::size_t>(s.access);
   }
+};
+
+struct Misses {
+  std::uint64_t count = 0;
+  const Stack* stack = nullptr;  // of one of them
+};
+
+// A line that one core got from another one.
+struct Transfer {
+  unsigned cpu;
+  unsigned giver;
+  Access access;
+  Time start;  // it was asked for
+  Time end;
+  std::uintptr_t pc;    // 0: it is prefetched
+  std::uint64_t place;  // Memory::identity
 };
 
 // The lines that one core keeps: sets of eight, the one that was used last in front.
@@ -127,6 +144,7 @@ class Memory {
   struct Fetched {
     Time end;
     Distance from;
+    Misses* misses;  // of the place, if another core had the line; else null
   };
   // Gets the line at `clock`, after hits() was false.
   Fetched fetch(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc);
@@ -136,7 +154,9 @@ class Memory {
   // an instruction that goes through memory in equal steps gets the lines of its next steps.
   void train(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc);
 
-  const std::unordered_map<Site, std::uint64_t, SiteHash>& sites() const { return sites_; }
+  void (*watch)(const Transfer&) = nullptr;  // called for each transfer, if it is set
+  using Sites = std::unordered_map<Site, Misses, SiteHash>;
+  const Sites& sites() const { return sites_; }
 
  private:
   static constexpr std::uintptr_t page_lines = 64;
@@ -196,7 +216,7 @@ class Memory {
   std::map<std::uintptr_t, Mapping> mappings_;                               // by their first page's address
   std::map<std::pair<std::uint64_t, std::uint64_t>, Page*> pages_of_files_;  // by file and page of it
   std::uint64_t next_page_ = 0;
-  std::unordered_map<Site, std::uint64_t, SiteHash> sites_;  // misses on lines that another core had
+  Sites sites_;  // misses on lines that another core had
 };
 
 }  // namespace heddle::simulator

@@ -1,13 +1,12 @@
 #include "simulator/report.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "simulator/files.hpp"
 #include "simulator/simulation.hpp"
 
 namespace heddle::simulator {
@@ -33,25 +32,32 @@ void write_counts(std::FILE* to, const Counts& c) {
                c.switches);
 }
 
-// The file and the offset in it, which debug information turns into a line of source.
-void write_place(std::FILE* to, std::uintptr_t pc) {
-  Dl_info info{};
-  if (pc != 0 && dladdr(reinterpret_cast<void*>(pc), &info) != 0)
-    std::fprintf(to, "\"file\": \"%s\", \"at\": %lu", info.dli_fname,
-                 pc - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-  else
-    std::fprintf(to, "\"file\": \"\", \"at\": 0");
+void write_stack(std::FILE* to, const Stack& stack, Files& files) {
+  std::fprintf(to, ", \"address\": %lu, \"data\": [", stack.address);
+  files.write_address(to, stack.address);
+  std::fprintf(to, "], \"frames\": [");
+  for (std::size_t i = 0; i != stack.depth; ++i) {
+    const Stack::Frame& frame = stack.frames[i];
+    std::fprintf(to, "%s[", i == 0 ? "" : ", ");
+    files.write_address(to, frame.pc);
+    std::fprintf(to, ", %lu", frame.top);
+    for (const std::uintptr_t value : frame.registers) std::fprintf(to, ", %lu", value);
+    std::fprintf(to, "]");
+  }
+  std::fprintf(to, "], \"words\": [");
+  for (std::size_t i = 0; i != stack.words.size(); ++i) std::fprintf(to, "%s%lu", i == 0 ? "" : ", ", stack.words[i]);
+  std::fprintf(to, "]");
 }
 
 // The misses on lines that other cores had, by line, the lines with most of them first.
-void write_lines(std::FILE* to, const Memory& memory) {
+void write_lines(std::FILE* to, const Memory& memory, Files& files) {
   std::map<std::uint64_t, std::uint64_t> totals;
-  for (const auto& [site, count] : memory.sites()) totals[site.line] += count;
+  for (const auto& [site, misses] : memory.sites()) totals[site.line] += misses.count;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> order(totals.begin(), totals.end());
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   constexpr std::size_t most = 400;
   if (order.size() > most) order.resize(most);
-  std::map<std::uint64_t, std::vector<std::pair<Site, std::uint64_t>>> of_line;
+  std::map<std::uint64_t, std::vector<std::pair<Site, Misses>>> of_line;
   for (const auto& [line, total] : order) of_line[line];
   for (const auto& entry : memory.sites())
     if (const auto found = of_line.find(entry.first.line); found != of_line.end()) found->second.push_back(entry);
@@ -61,16 +67,18 @@ void write_lines(std::FILE* to, const Memory& memory) {
     between_lines = ",";
     auto& sites = of_line[line];
     std::ranges::sort(sites, [](const auto& a, const auto& b) {
-      return std::tie(b.second, a.first.offset, a.first.access, a.first.pc) <
-             std::tie(a.second, b.first.offset, b.first.access, b.first.pc);
+      return std::tie(b.second.count, a.first.offset, a.first.access, a.first.pc) <
+             std::tie(a.second.count, b.first.offset, b.first.access, b.first.pc);
     });
-    const char* between_sites = "";
-    for (const auto& [site, count] : sites) {
-      std::fprintf(to, "%s{\"offset\": %u, \"kind\": \"%s\", \"misses\": %lu, ", between_sites, site.offset,
-                   access_names[static_cast<std::size_t>(site.access)], count);
-      write_place(to, site.pc);
+    constexpr std::size_t with_stacks = 8;
+    for (std::size_t i = 0; i != sites.size(); ++i) {
+      const auto& [site, misses] = sites[i];
+      std::fprintf(to, "%s{\"offset\": %u, \"kind\": \"%s\", \"misses\": %lu, \"place\": [", i == 0 ? "" : ", ",
+                   site.offset, access_names[static_cast<std::size_t>(site.access)], misses.count);
+      files.write_address(to, site.pc);
+      std::fprintf(to, "]");
+      if (i < with_stacks && misses.stack != nullptr) write_stack(to, *misses.stack, files);
       std::fprintf(to, "}");
-      between_sites = ", ";
     }
     std::fprintf(to, "]}");
   }
@@ -90,7 +98,15 @@ void write_report(const Simulation& simulation) {
     between = ",";
   }
   std::fprintf(to.get(), "],\n  \"lines\": [");
-  write_lines(to.get(), simulation.memory);
+  Files files;
+  write_lines(to.get(), simulation.memory, files);
+  std::fprintf(to.get(), "]");
+  if (scheduler.settings().trace) {
+    std::fprintf(to.get(), ",\n  \"trace\": ");
+    simulation.history.write(to.get(), files);
+  }
+  std::fprintf(to.get(), ",\n  \"files\": [");
+  files.write_names(to.get());
   std::fprintf(to.get(), "]}\n");
 }
 

@@ -329,7 +329,16 @@ void Scheduler::rotate() {
   mine.queue.push_back(self);
   mine.clock = clock;
   place(*next, number, std::max(clock, next->ready) + machine().switch_context);
+  give_way(nullptr);
+}
+
+void Scheduler::give_way(const char* in) {
+  const Thread& me = *self;
+  const unsigned cpu = me.cpu;
+  const Time start = clock;
   run_next();
+  if (trace != nullptr) [[unlikely]]
+    trace->waited(me, cpu, start, clock, in);
 }
 
 void Scheduler::yield() {
@@ -357,7 +366,7 @@ bool Scheduler::sleep(const void* what, Time until, const char* in, bool externa
   me.timed = until != never;
   if (until != never) timers_.push({until, &me, me.sleep, external});
   vacate(cpus_[me.cpu]);
-  run_next();
+  give_way(in);
   set_limit();
   return !me.timed_out;
 }
@@ -409,7 +418,7 @@ void Scheduler::moved(Thread& thread) {
   Cpu& old = cpus_[thread.cpu];
   make_ready(thread, clock);  // its own core is not idle, and not allowed
   vacate(old);
-  run_next();
+  give_way(nullptr);
   set_limit();
 }
 

@@ -18,6 +18,7 @@
 #include "simulator/machine.hpp"
 #include "simulator/memory.hpp"
 #include "simulator/stores.hpp"
+#include "simulator/trace.hpp"
 
 namespace heddle::simulator {
 
@@ -55,6 +56,8 @@ struct Thread {
   bool external = false;  // or because of something outside
   bool over = false;
   Counts counts;
+  Call call;               // while there is a trace
+  void* polled = nullptr;  // the trace's entry for its last atomic operation, if that was a load
 };
 
 extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
@@ -126,7 +129,9 @@ class Scheduler {
   template <class T>
   using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
-  void run_next();  // gives the baton to the core that is behind all others
+  void give_way(
+      const char* in);  // the running thread has left its core, to sleep in the function or to wait for a core
+  void run_next();      // gives the baton to the core that is behind all others
   void make_ready(Thread& thread, Time at);
   void place(Thread& thread, unsigned cpu, Time at);
   void vacate(Cpu& cpu);  // its thread has left: the next one of this core, or one of another

@@ -30,6 +30,11 @@ void fetch(std::uintptr_t address, Access access, std::uintptr_t pc) {
   }
   const Memory::Fetched got = simulation->memory.fetch(me.cpu, address, access, scheduler.clock, pc);
   ++me.counts.misses[static_cast<std::size_t>(access)][static_cast<std::size_t>(got.from)];
+  if (got.misses != nullptr && got.misses->stack == nullptr) {
+    self = nullptr;  // the unwinder takes no virtual time
+    got.misses->stack = simulation->stacks.take(address, pc);
+    self = &me;
+  }
   if (access == Access::write)
     me.drained = std::max(me.drained, got.end);
   else
@@ -101,6 +106,7 @@ void finish() {
   static bool done = false;
   if (done) return;
   done = true;
+  trace = nullptr;
   self = nullptr;  // what writes the report may be the program's own
   if (!simulation->scheduler.settings().report.empty()) write_report(*simulation);
 }
@@ -130,6 +136,10 @@ struct Beginning {
     simulation = made;
     self = &first;
     made->scheduler.start_first(first);
+    if (made->scheduler.settings().trace) {
+      trace = &made->history;
+      made->memory.watch = [](const Transfer& transfer) { trace->transferred(*self, transfer); };
+    }
     pthread_atfork(nullptr, nullptr, in_child);
   }
   ~Beginning() { finish(); }

@@ -8,13 +8,17 @@
 
 #include "simulator/memory.hpp"
 #include "simulator/scheduler.hpp"
+#include "simulator/stacks.hpp"
 
 namespace heddle::simulator {
 
 struct Simulation {
-  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine()) {}
+  explicit Simulation(const Settings& settings)
+      : scheduler(settings), memory(scheduler.machine()), history(settings) {}
   Scheduler scheduler;
   Memory memory;
+  Stacks stacks;
+  Trace history;
 };
 
 extern Simulation* simulation;  // null: this process is not simulated

@@ -6,12 +6,13 @@ import json
 import re
 import subprocess
 import sys
+import types
 import unittest
 import xml.etree.ElementTree as xml
 
 from make_believe import Case, TREE
 from heddle_tool import cli
-from heddle_tool.simulate import counts, lines, machines, papers, run, validate
+from heddle_tool.simulate import counts, dwarf, lines, machines, objects, papers, run, trace, validate
 
 # Writes a report as the simulator does. Its output depends on its name and arguments.
 PROGRAM = f"#!{sys.executable} -SE" + """
@@ -29,10 +30,14 @@ missed = {"core": 0, "cluster": 3 * sent, "socket": 0, "machine": 0, "memory": 5
 thread = {"reads": 100 + 20 * sent, "writes": 7, "updates": 2 * sent, "missed_reads": missed, "missed_writes": missed,
           "missed_updates": missed, "failed_exchanges": 0, "fences": 0, "pauses": 0, "calls": 1, "system_calls": 1, "sleeps": 1, "wakes": 1,
           "yields": 0, "switches": 2}
-site = {"offset": 8, "kind": "updates", "misses": 4, "file": "", "at": 0}
+site = {"offset": 8, "kind": "updates", "misses": 4, "place": [0, 0]}
 line = {"line": 1, "misses": 4, "sites": [site]}
 never_written = {"line": 2, "misses": 9, "sites": [dict(site, kind="reads")]}
-json.dump({"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_written, line]}, open(settings["report"], "w"))
+report = {"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_written, line], "files": [""]}
+if "trace" in settings:
+    call = ["call", 1, 2, 500, 900, "MPI_Send", "reads", 0, 0, 0, 0, 0]
+    report["trace"] = {"from": int(settings["trace_from"]), "until": int(settings.get("trace_until", 2**64 - 1)), "full": name == "random", "events": [call]}
+json.dump(report, open(settings["report"], "w"))
 if "--list" in sys.argv:
     print("lock/mcs\\nlock/clh")
 elif name == "sync_bench":
@@ -113,8 +118,96 @@ class Symbols(unittest.TestCase):
 
     def test_copies_of_a_line_are_one_place(self):
         frame = (lines.Frame("f", "x.cpp", 1),)
-        places = lines.merged([lines.Place("reads", 0, 1, frame), lines.Place("writes", 0, 2, frame), lines.Place("reads", 0, 3, frame)])
+        places = lines.merged([lines.Place("reads", 0, 1, "a", frame), lines.Place("writes", 0, 2, "a", frame), lines.Place("reads", 0, 3, "a", frame)])
         self.assertEqual([(p.kind, p.misses) for p in places], [("reads", 4), ("writes", 2)])
+
+    def test_places_without_an_object_are_on_that_of_most_others(self):
+        class Known:
+            """Objects of 16 bytes."""
+
+            def __init__(self, *begins):
+                self.begins = begins
+
+            def of(self, site):
+                begin = self.begins[site["place"][1]]
+                return None if begin is None else objects.Object(f"o{begin}", begin, Kind())
+
+            def expression(self, site):
+                return "read(next).flag"
+
+        class Kind:
+            size, tag, file = 16, dwarf.Tag.STRUCTURE, "x.cpp"
+
+            def children(self):
+                return [Member(f"m{at}", at) for at in (0, 8)]
+
+        class Member:
+            tag, type = dwarf.Tag.MEMBER, types.SimpleNamespace(size=8, tag=0)
+
+            def __init__(self, name, at):
+                self.name, self.number = name, lambda code: at
+
+        def fields(misses, *begins):
+            sites = [{"kind": "reads", "offset": 8 * i, "misses": count, "place": [0, i]} for i, count in enumerate(misses)]
+            line = lines.line_of({"misses": sum(misses), "sites": sites}, Known(*begins), lambda file, at: ())
+            return line.object, {place.offset: place.field for place in line.places}
+
+        self.assertEqual(fields((3, 5, 4), 0, None, 16), ("o16", {0: "o0 m0", 8: "read(next).flag", 16: "m0"}))
+        self.assertEqual(fields((3, 5), 0, None), ("o0", {0: "m0", 8: "m8"}))
+        self.assertEqual(fields((3, 5), None, None), ("", {0: "read(next).flag", 8: "read(next).flag"}))
+
+
+class Traces(unittest.TestCase):
+    def on_tracks(self, slices, places, begin=0, end=100):
+        made = [trace.Slice(kind, start, over, name, {}) for kind, start, over, name in slices]
+        return [(e["ph"], round(e["ts"] * trace.MICROSECOND), e["pid"], e["name"]) for e in trace.on_tracks(made, places, 1, begin, end)]
+
+    def test_a_thread_that_moves_goes_on_elsewhere(self):
+        found = self.on_tracks([("call", 10, 60, "MPI_Wait"), ("sleep", 20, 40, "sleeps")], [(0, 3), (40, 5)])
+        self.assertEqual(found, [("B", 10, 3, "MPI_Wait"), ("B", 20, 3, "sleeps"), ("E", 40, 3, "sleeps"), ("E", 40, 3, "MPI_Wait"),
+                                 ("B", 40, 5, "MPI_Wait"), ("E", 60, 5, "MPI_Wait")])
+
+    def test_slices_that_are_not_nested(self):
+        found = self.on_tracks([("lock", 10, 30, "a"), ("lock", 20, 40, "b")], [(0, 0)])
+        self.assertEqual(found, [("B", 10, 0, "a"), ("B", 20, 0, "b"), ("E", 30, 0, "b"), ("E", 30, 0, "a"), ("B", 30, 0, "b"), ("E", 40, 0, "b")])
+
+    def test_slices_that_begin_and_end_together(self):
+        found = self.on_tracks([("call", 10, 30, "a"), ("call", 10, 30, "b"), ("line", 30, 30, "none")], [(0, 0)])
+        self.assertEqual(found, [("B", 10, 0, "a"), ("B", 10, 0, "b"), ("E", 30, 0, "b"), ("E", 30, 0, "a")])
+
+    def test_a_part_of_them(self):
+        found = self.on_tracks([("call", 10, 30, "a"), ("call", 40, 50, "b"), ("call", 60, 70, "c")], [(0, 0), (55, 1)], 20, 45)
+        self.assertEqual(found, [("B", 20, 0, "a"), ("E", 30, 0, "a"), ("B", 40, 0, "b"), ("E", 45, 0, "b")])
+
+    def test_names_of_functions_tell_the_role(self):
+        def role(*functions):
+            return trace.role([lines.Frame(function, "base/x.hpp", 1) for function in functions])
+
+        self.assertEqual(role("McsLock::try_lock", "guard::try_acquire"), ("acquires", "McsLock"))
+        self.assertEqual(role("FutexLock::lock_slowly"), ("acquires", "FutexLock"))
+        self.assertEqual(role("FutexLock::unlock", "Held::~Held"), ("releases", "FutexLock"))
+        self.assertEqual(role("Queue::push"), ("", ""))
+        self.assertEqual(trace.role([lines.Frame("unique_lock::lock", "/usr/include/c++", 1)]), ("", ""))
+
+    def test_a_lock_is_held_from_its_last_operation_to_the_first_of_unlock(self):
+        class Names:
+            roles = {1: ("acquires", "A"), 2: ("releases", "A"), 3: ("", ""), 4: ("acquires", "B"), 5: ("releases", "B")}
+
+            def role(self, event):
+                return self.roles[event.at]
+
+            def field(self, event):
+                return f"l{event.line}"
+
+        def held(*operations):
+            events = [trace.Event("atomic", 1, 0, i, i, "", "updates", 0, line, 0, 0, at) for i, (at, line) in enumerate(operations)]
+            return [(s.name, s.start, s.end) for s in trace.holds(events, Names())]
+
+        self.assertEqual(held((1, 7), (1, 8), (3, 9), (2, 8), (2, 7)), [("holds l7", 1, 3)], "with a node of its own")
+        self.assertEqual(held((1, 7), (3, 9), (1, 7), (3, 9), (2, 7)), [("holds l7", 2, 4)], "a try that failed, and one that did not")
+        self.assertEqual(held((1, 7), (3, 9), (1, 8), (3, 9), (2, 8), (2, 7)), [("holds l8", 2, 4), ("holds l7", 0, 5)], "two of a class")
+        self.assertEqual(held((1, 7), (4, 8), (2, 7), (5, 8)), [("holds l7", 0, 2), ("holds l8", 1, 3)])
+        self.assertEqual(held((2, 7), (1, 7)), [], "not released or not acquired in this part of the run")
 
 
 class Commands(Case):
@@ -178,7 +271,8 @@ class Commands(Case):
         self.assertEqual((found["machine"], found["seed"], len(found["runs"])), ("xeon-16", 1, 1))
         only = found["runs"][0]
         self.assertEqual([only["program"], only["value"], only["messages"], only["per_message"]["updates"]], ["latency", 2.5, 11, 4])
-        self.assertEqual(only["lines"], [{"misses": 4, "places": [{"kind": "updates", "offset": 8, "misses": 4, "frames": []}]}])
+        self.assertEqual(only["lines"], [{"misses": 4, "object": "", "places": [
+            {"kind": "updates", "offset": 8, "field": "", "misses": 4, "frames": []}]}])
 
     def test_a_figure_of_a_paper(self):
         code, out, err = self.simulate("paper", "dang-2017", "fig5", "--threads", "1,2", "--seconds", "0.001", "--out", str(self.folder / "out"))
@@ -239,6 +333,21 @@ class Commands(Case):
         self.assertIn("random on xeon-16, seed 7: deadlock", out)
         self.assertRegex(out, r"\d of 1000 schedules were run. Replay this one with --fuzz 1 --seed 7; it fails with 13 change points")
 
+    def test_trace(self):
+        file = self.folder / "trace.json"
+        code, out, err = self.simulate("message-rate", "--trace", str(file), "--trace-from", "0.6ns", "--trace-for", "0.2ns")
+        self.assertEqual((code, err), (0, ""))
+        found = json.loads(file.read_text())
+        self.assertEqual(found["otherData"], {"run": "message-rate", "machine": "xeon-16", "seed": 1})
+        slices = [event for event in found["traceEvents"] if event["ph"] != "M"]
+        self.assertEqual([(e["ph"], e["ts"], e["pid"], e["tid"], e["name"]) for e in slices],
+                         [("B", 0.0006, 2, 1, "MPI_Send"), ("E", 0.0008, 2, 1, "MPI_Send")])
+        settings = [each["settings"] for each in self.journal_lines()]
+        self.assertEqual(sorted(each.get("trace", "0") for each in settings), ["0", "1"], "the shortest run has none")
+        code, out, err = self.simulate("random", "--trace", str(file))
+        self.assertEqual(code, 0)
+        self.assertIn("it is full. Choose a shorter part with --trace-from and --trace-for", err)
+
     def test_ranks_that_stand_for_processes(self):
         for kind in ("threads", "processes"):
             self.simulate("message-rate", "--rank-kind", kind)
@@ -257,7 +366,10 @@ class Commands(Case):
                            (("paper", "dang-2017", "fig2", "--models", "x"), "--models"), (("paper", "all", "--sizes", "8"), "--sizes"),
                            (("paper", "all", "--fuzz", "1"), "--fuzz"), (("paper", "all", "--frobnicate"), "--frobnicate"),
                            (("paper", "dang-2017", "fig2", "--machine", "pdp-11"), "pdp-11"), (("locks", "--ranks", "2"), "--ranks"),
-                           (("locks", "lock/mcs"), "lock/mcs"), (("locks", "--threads", "0"), "--threads")):
+                           (("locks", "lock/mcs"), "lock/mcs"), (("locks", "--threads", "0"), "--threads"),
+                           (("plain", "--trace-for", "1ms"), "--trace FILE"), (("plain", "--trace", "x", "--trace-from", "1"), "--trace-from"),
+                           (("plain", "--trace", "x", "--fuzz", "1"), "--fuzz"), (("plain", "--trace", "/nowhere/x"), "cannot write"),
+                           (("bench", "latency", "--threads", "1,2", "--trace", "x"), "one run")):
             with self.subTest(args=args):
                 code, out, err = self.simulate(*args)
                 self.assertEqual((code, out), (2, ""))

@@ -11,18 +11,26 @@ constexpr int strongest = __ATOMIC_SEQ_CST;
 
 std::uintptr_t place(const void* caller) { return reinterpret_cast<std::uintptr_t>(caller); }
 
+// Its turn has come when this returns.
+void begin(const volatile void* at, std::size_t bytes, Access access, const void* caller) {
+  touch(at, bytes, access, place(caller));
+  if (trace != nullptr && self != nullptr) [[unlikely]]
+    trace->performed(*self, simulation->memory.identity(reinterpret_cast<std::uintptr_t>(at)), access, place(caller),
+                     simulation->scheduler.clock);
+}
+
 template <class T>
 T load(const volatile T* at, const void* caller) {
   if (self != nullptr && !self->stores.empty()) {
     if (T value; self->stores.newest(at, value)) return value;
   }
-  touch(at, sizeof *at, Access::read, place(caller));
+  begin(at, sizeof *at, Access::read, caller);
   return __atomic_load_n(at, strongest);
 }
 
 template <class T>
 void store(volatile T* at, T value, int order, const void* caller) {
-  touch(at, sizeof *at, order == strongest ? Access::update : Access::write, place(caller));
+  begin(at, sizeof *at, order == strongest ? Access::update : Access::write, caller);
   if (self != nullptr && order != strongest && simulation->scheduler.fuzz().on() &&
       (!self->stores.empty() || simulation->scheduler.fuzz().delays())) {
     self->stores.add(at, value, order != __ATOMIC_RELAXED);
@@ -33,7 +41,7 @@ void store(volatile T* at, T value, int order, const void* caller) {
 
 template <class T>
 int compare_exchange(volatile T* at, T* expected, T desired, const void* caller) {
-  touch(at, sizeof *at, Access::update, place(caller));
+  begin(at, sizeof *at, Access::update, caller);
   const bool done = __atomic_compare_exchange_n(at, expected, desired, false, strongest, strongest);
   if (!done && self != nullptr) ++self->counts.failed_exchanges;
   return done ? 1 : 0;
@@ -50,16 +58,14 @@ void fence(int order) {
 }  // namespace heddle::simulator
 
 using heddle::simulator::Access;
-using heddle::simulator::place;
 using heddle::simulator::strongest;
-using heddle::simulator::touch;
 
 extern "C" {
 
-#define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                             \
-  TYPE __tsan_atomic##BITS##_##NAME(volatile TYPE* at, TYPE value, int) {      \
-    touch(at, sizeof *at, Access::update, place(__builtin_return_address(0))); \
-    return OPERATION(at, value, strongest);                                    \
+#define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                                         \
+  TYPE __tsan_atomic##BITS##_##NAME(volatile TYPE* at, TYPE value, int) {                  \
+    heddle::simulator::begin(at, sizeof *at, Access::update, __builtin_return_address(0)); \
+    return OPERATION(at, value, strongest);                                                \
   }
 #define HEDDLE_ATOMICS(BITS, TYPE)                                                                               \
   TYPE __tsan_atomic##BITS##_load(const volatile TYPE* at, int) {                                                \

@@ -8,6 +8,9 @@ namespace {
 
 std::uintptr_t place(const void* caller) { return reinterpret_cast<std::uintptr_t>(caller); }
 
+// Every function keeps that of its caller at the begin of its own.
+const void* frame_of_caller(const void* own) { return *static_cast<const void* const*>(own); }
+
 void access(const void* at, std::size_t bytes, Access kind, const void* caller) {
   touch(at, bytes, kind, place(caller));
   const auto first = reinterpret_cast<std::uintptr_t>(at);
@@ -19,7 +22,9 @@ void access(const void* at, std::size_t bytes, Access kind, const void* caller) 
 }  // namespace heddle::simulator
 
 using heddle::simulator::Access;
+using heddle::simulator::frame_of_caller;
 using heddle::simulator::self;
+using heddle::simulator::trace;
 
 extern "C" {
 
@@ -67,6 +72,12 @@ void __tsan_func_entry(void*) {
   if (self == nullptr) return;
   ++self->counts.calls;
   heddle::simulator::spend(heddle::simulator::simulation->scheduler.machine().call);
+  if (trace != nullptr) [[unlikely]]
+    trace->enter(*self, heddle::simulator::place(__builtin_return_address(0)),
+                 frame_of_caller(__builtin_frame_address(0)), heddle::simulator::simulation->scheduler.clock);
 }
-void __tsan_func_exit(void*) {}
+void __tsan_func_exit(void*) {
+  if (trace != nullptr && self != nullptr) [[unlikely]]
+    trace->leave(*self, frame_of_caller(__builtin_frame_address(0)), heddle::simulator::simulation->scheduler.clock);
+}
 }

@@ -21,6 +21,12 @@ constexpr int kind_mask = 3;  // of __kind: normal, recursive, with errors, adap
 
 std::uint32_t* word_of(void* object) { return static_cast<std::uint32_t*>(object); }
 
+void note(pthread_mutex_t& mutex, bool taken) {
+  if (trace != nullptr) [[unlikely]]
+    trace->locked(*self, simulation->memory.identity(reinterpret_cast<std::uintptr_t>(&mutex)), taken,
+                  simulation->scheduler.clock);
+}
+
 // The word of a mutex: 0 free, 1 taken, 2 taken and a thread may sleep on it. Takes it as `taken` if it is free.
 bool take(pthread_mutex_t& mutex, std::uint32_t taken, const void* caller) {
   std::uint32_t& word = *word_of(&mutex);
@@ -28,6 +34,7 @@ bool take(pthread_mutex_t& mutex, std::uint32_t taken, const void* caller) {
   if (word != 0) return false;
   word = taken;
   mutex.__data.__owner = self->number + 1;
+  note(mutex, true);
   return true;
 }
 
@@ -64,6 +71,7 @@ int unlock(pthread_mutex_t& mutex, const void* caller) {
   }
   std::uint32_t& word = *word_of(&mutex);
   touch(&word, sizeof(std::uint32_t), Access::update, reinterpret_cast<std::uintptr_t>(caller));
+  note(mutex, false);
   const bool wanted = word == 2;
   mutex.__data.__owner = 0;
   word = 0;

@@ -16,7 +16,7 @@ from ..bench.progress import Progress, clock
 from ..bench.stats import number
 from ..bench.suite import Point, benchmark, human_size, points
 from ..errors import BadInput
-from . import costs, counts, fuzz, lines, locks, machines, papers, run
+from . import costs, counts, dwarf, fuzz, lines, locks, machines, papers, run, trace
 
 DEFAULT_MACHINE = "xeon-16"
 SECONDS = 0.002  # of virtual time: the measured part of a benchmark program
@@ -44,6 +44,9 @@ def options() -> argparse.ArgumentParser:
     p.add_argument("--build", metavar="DIR", help="where the programs are that were compiled for the simulator (default build/simulate)")
     p.add_argument("--top", metavar="N", help="written lines to show (default 10, with several runs none)")
     p.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    p.add_argument("--trace", metavar="FILE", help="write MPI calls, locks, lines and waits of each core in virtual time, for Perfetto or Chrome")
+    p.add_argument("--trace-from", metavar="TIME", help="begin of the trace in virtual time, such as 15ms (default 0)")
+    p.add_argument("--trace-for", metavar="TIME", help="length of the trace, such as 200us (default: until the end)")
     return p
 
 
@@ -98,9 +101,13 @@ def perform(args) -> int:
         return show_costs(args, record="--record" in more)
     if words[0] in own and hasattr(args, "fuzz"):
         raise BadInput(f"--fuzz takes a program, not {words[0]}")
+    if hasattr(args, "trace") and (hasattr(args, "fuzz") or words[0] in ("paper", "locks")):
+        raise BadInput("--trace takes one run in virtual time: leave --fuzz out, and name a program or `bench NAME`")
     if words[0] in ("paper", "locks"):
         return (papers if words[0] == "paper" else locks).perform(args, more + behind, common(args, "20s"), shown)
     cases = bench_cases(args, more + behind) if words[0] == "bench" else program_cases(args, words[0], more + behind)
+    if hasattr(args, "trace") and len(cases) != 1:
+        raise BadInput(f"--trace takes one run, not {len(cases)}: choose one model, and one number of ranks, threads and bytes")
     build = run.build_folder(getattr(args, "build", None))
     run.fix_addresses(bench.tell)
     return fuzz_all(args, cases, build) if hasattr(args, "fuzz") else simulate(args, cases, build)
@@ -142,12 +149,24 @@ def show_machines() -> int:
 
 # ---- what to run
 
-def virtual_time(text: str) -> int:
+def virtual_time(text: str, option: str) -> int:
     match = re.fullmatch(r"([0-9.]+)(ns|us|ms|s)", text)
     try:
         return round(float(match[1]) * machines.PICOSECONDS[match[2]])
     except (TypeError, ValueError):
-        raise BadInput(f"--limit takes a time such as 50ms, not {text!r}") from None
+        raise BadInput(f"{option} takes a time such as 50ms, not {text!r}") from None
+
+
+def trace_settings(args) -> dict[str, int]:
+    """Settings of the simulator; none without a trace."""
+    if not hasattr(args, "trace"):
+        if option := next((name for name in ("trace_from", "trace_for") if hasattr(args, name)), None):
+            raise BadInput(f"--{option.replace('_', '-')} needs --trace FILE")
+        return {}
+    begin = virtual_time(getattr(args, "trace_from", "0ns"), "--trace-from")
+    if not hasattr(args, "trace_for"):
+        return {"trace": 1, "trace_from": begin}
+    return {"trace": 1, "trace_from": begin, "trace_until": begin + virtual_time(args.trace_for, "--trace-for")}
 
 
 def common(args, limit: str = "1s") -> dict:
@@ -165,7 +184,7 @@ def common(args, limit: str = "1s") -> dict:
         env["HEDDLE_SIMULATED_PROCESSES"] = "1"
     return {"machine": machines.load(getattr(args, "machine", DEFAULT_MACHINE)), "env": env,
             "seed": bench.numbers(getattr(args, "seed", "1"), "--seed", 0, 2**63)[0],
-            "limit": virtual_time(getattr(args, "limit", limit))}
+            "limit": virtual_time(getattr(args, "limit", limit), "--limit"), "settings": trace_settings(args)}
 
 
 def models(args) -> list[str]:
@@ -174,6 +193,10 @@ def models(args) -> list[str]:
 
 def with_model(shared: dict, model: str) -> dict:
     return shared | {"env": shared["env"] | ({"HEDDLE_MODEL": model} if model else {})}
+
+
+def start_of(job: run.Job) -> run.Job:
+    return replace(job.with_args(*START), settings={})
 
 
 def program_cases(args, name: str, given: list[str]) -> list[Case]:
@@ -187,7 +210,7 @@ def program_cases(args, name: str, given: list[str]) -> list[Case]:
     for model in models(args):
         job = run.Job(program, tuple(given), ranks=ranks, **with_model(shared, model))
         counted = program.parent.name == "bench"
-        cases.append(Case(job, program.name, model, start=job.with_args(*START) if counted else None))
+        cases.append(Case(job, program.name, model, start=start_of(job) if counted else None))
     return cases
 
 
@@ -210,7 +233,7 @@ def bench_cases(args, names: list[str]) -> list[Case]:
         for point in points(chosen, lists["ranks"], lists["threads"], sizes, comms):
             for model in models(args):
                 job = run.Job(program, tuple(point.arguments(seconds, SAMPLES)), ranks=point.ranks, **with_model(shared, model))
-                cases.append(Case(job, chosen.name, model, point, job.with_args(*START)))
+                cases.append(Case(job, chosen.name, model, point, start_of(job)))
     return cases
 
 
@@ -228,8 +251,8 @@ class Done:
                  "virtual_ns": self.run.report["virtual_ns"], "counts": counts.totals(self.run.report),
                  "messages": counts.messages(self.run), "per_message": counts.each(self.run, self.start)}
         found |= {key: self.run.result[key] for key in ("threads", "size", "metric", "unit", "value") if key in self.run.result}
-        return found | {"lines": [{"misses": line.misses, "places": [
-            {"kind": p.kind, "offset": p.offset, "misses": p.misses, "frames": [str(f) for f in p.frames]} for p in line.places]}
+        return found | {"lines": [{"misses": line.misses, "object": line.object, "places": [
+            {"kind": p.kind, "offset": p.offset, "field": p.field, "misses": p.misses, "frames": [str(f) for f in p.frames]} for p in line.places]}
             for line in self.lines]}
 
 
@@ -259,6 +282,8 @@ def fuzz_all(args, cases: list[Case], build: Path) -> int:
 def simulate(args, cases: list[Case], build: Path) -> int:
     jobs = [case.job for case in cases] + [case.start for case in cases if case.start]
     top = bench.numbers(args.top, "--top", 0, 400)[0] if hasattr(args, "top") else 10 if len(cases) == 1 else 0
+    if top and dwarf.libdw() is None:
+        bench.tell("libdw is not installed: objects and fields have no names. On Debian, apt-get install libdw1")
     with shown(len(jobs)) as show:
         outcomes = iter(run.perform(jobs, build, show=show))
     first = [next(outcomes) for _ in cases]
@@ -268,7 +293,10 @@ def simulate(args, cases: list[Case], build: Path) -> int:
         if not outcome.ok:
             bench.tell(lines.named(outcome.why(), lines.Symbols(build, case.job.program)))
             continue
-        shared = lines.shared_lines(outcome.report, lines.Symbols(build, case.job.program), top) if top else []
+        symbols = lines.Symbols(build, case.job.program)
+        shared = lines.shared_lines(outcome.report, symbols, top) if top else []
+        if hasattr(args, "trace"):
+            write_trace(args.trace, case, outcome, symbols)
         done.append(Done(case, outcome, start if start and start.ok else None, shared))
     if getattr(args, "json", False):
         print(json.dumps({"machine": cases[0].job.machine.name, "seed": cases[0].job.seed, "commit": commit(),
@@ -294,6 +322,19 @@ def shown(total: int):
         progress.clear()
 
 
+def write_trace(path: str, case: Case, outcome: run.Outcome, symbols: lines.Symbols) -> None:
+    found = trace.convert(outcome.report, symbols)
+    about = {"run": case.describe(), "machine": case.job.machine.name, "seed": case.job.seed}
+    text = ",\n".join(json.dumps(event, separators=(",", ":")) for event in found)
+    try:
+        Path(path).write_text(f'{{"displayTimeUnit": "ns", "otherData": {json.dumps(about)}, "traceEvents": [\n{text}\n]}}\n')
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}") from None
+    if outcome.report["trace"]["full"]:
+        bench.tell(f"the trace ends at {outcome.report['trace']['until'] / machines.PICOSECONDS['ms']:.3f} ms, because it is full. "
+                   "Choose a shorter part with --trace-from and --trace-for")
+
+
 def report(done: list[Done]) -> str:
     if len(done) > 1:
         parts = [overview(done)]
@@ -303,9 +344,9 @@ def report(done: list[Done]) -> str:
         if one.lines:
             heading = "Lines that several cores use and at least one writes, most misses first. Bytes: their offsets in the line. r: read, " \
                       "w: write, u: locked instruction"
+            messages = counts.messages(one.run)
             parts.append((f"{one.case.describe()}. " if len(done) > 1 else "") + heading + "\n" +
-                         table.text(*lines.rows(one.lines, counts.messages(one.run), PLACES), left=(len(one.lines) and (
-                             4 if counts.messages(one.run) else 3),)))
+                         table.text(*lines.rows(one.lines, messages, PLACES), left=(4, 5) if messages else (3, 4)))
     return "\n\n".join(parts)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadInput
+from .objects import Object, Objects
 
 # Wrappers of the compiler's atomic operations: their callers are what a reader looks for.
 WRAPPERS = "base/platform/"
@@ -31,6 +32,7 @@ class Place:
     kind: str
     offset: int  # of the first byte in the line
     misses: int
+    field: str  # empty: not known
     frames: tuple[Frame, ...]  # the innermost of ours first, and its caller; empty: not known
 
     def __str__(self) -> str:
@@ -40,6 +42,7 @@ class Place:
 @dataclass(frozen=True)
 class Line:
     misses: int
+    object: str  # that most of its misses were on; empty: not known
     places: tuple[Place, ...]
 
     @property
@@ -97,18 +100,36 @@ class Symbols:
         home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, re.MULTILINE)
         self.tree = Path(home[1]) if home else build.parent.parent
         self.program = program
+        self.known: dict[tuple[str, int], list[Frame]] = {}
 
-    def resolve(self, sites: set[tuple[str, int]]) -> dict[tuple[str, int], tuple[Frame, ...]]:
-        files: dict[str, list[int]] = {}
-        for file, at in sites:
-            files.setdefault(file, []).append(at)
-        return {(file, at): frames for file, offsets in files.items() for at, frames in self.of_file(file, sorted(offsets)).items()}
-
-    def of_file(self, file: str, offsets: list[int]) -> dict[int, tuple[Frame, ...]]:
+    def path(self, file: str) -> Path | None:
+        """The file with the debug information of one that was loaded; none: it has a name that is no file's."""
         # Each rank that is a thread has a copy of the program, which has no name.
         path = self.program if file.startswith("/proc/") else Path(file)
-        if not file or not path.is_file():
-            return {at: () for at in offsets}
+        return path if file and path.is_file() else None
+
+    @functools.cache
+    def source(self, file: str) -> list[str]:
+        """Its lines; the compiler has named it relative to the build folder, or by a path of another copy of the tree."""
+        path = self.tree / "src" / relative(file, self.tree)
+        return path.read_text().splitlines() if path.is_file() else []
+
+    def resolve(self, sites: set[tuple[str, int]]) -> dict[tuple[str, int], tuple[Frame, ...]]:
+        return {site: ours(frames) for site, frames in self.chains(sites).items()}
+
+    def chains(self, sites: set[tuple[str, int]]) -> dict[tuple[str, int], list[Frame]]:
+        """All frames, with wrappers and those of other projects."""
+        files: dict[str, list[int]] = {}
+        for file, at in sites - self.known.keys():
+            files.setdefault(file, []).append(at)
+        for file, offsets in files.items():
+            self.known |= {(file, at): frames for at, frames in self.of_file(file, sorted(offsets)).items()}
+        return {site: self.known[site] for site in sites}
+
+    def of_file(self, file: str, offsets: list[int]) -> dict[int, list[Frame]]:
+        path = self.path(file)
+        if path is None:
+            return {at: [] for at in offsets}
         # The offsets are return addresses: the call is before them.
         asked = "".join(f"{at - 1:#x}\n" for at in offsets)
         try:
@@ -121,7 +142,7 @@ class Symbols:
                 blocks.append([])
             elif blocks:
                 blocks[-1].append(line)
-        return {at: ours(chain(block, self.tree)) for at, block in zip(offsets, blocks)}
+        return {at: chain(block, self.tree) for at, block in zip(offsets, blocks)}
 
 
 def named(text: str, symbols: Symbols) -> str:
@@ -131,7 +152,7 @@ def named(text: str, symbols: Symbols) -> str:
     for line in text.splitlines():
         match = frame.match(line)
         if not match or "libheddle-simulator" not in match[2]:
-            frames = symbols.of_file(match[2], [int(match[3], 16)])[int(match[3], 16)] if match else ()
+            frames = ours(symbols.of_file(match[2], [int(match[3], 16)])[int(match[3], 16)]) if match else ()
             found.append(match[1] + " < ".join(map(str, frames)) if frames else line)
     return "\n".join(found)
 
@@ -139,18 +160,42 @@ def named(text: str, symbols: Symbols) -> str:
 def shared_lines(report: dict, symbols: Symbols, top: int) -> list[Line]:
     """The `top` lines that several cores write or one writes and others read, most misses first."""
     wanted = [entry for entry in report["lines"] if any(site["kind"] != "reads" for site in entry["sites"])][:top]
-    frames = symbols.resolve({(site["file"], site["at"]) for entry in wanted for site in entry["sites"]})
-    return [Line(entry["misses"], merged([Place(site["kind"], site["offset"], site["misses"], frames[site["file"], site["at"]])
-                                          for site in entry["sites"]])) for entry in wanted]
+    return list(lines_of(report, symbols, wanted).values())
+
+
+def lines_of(report: dict, symbols: Symbols, wanted: list[dict]) -> dict[int, Line]:
+    """Some lines of the report by their numbers."""
+    files = report["files"]
+    known = Objects(files, symbols.path, symbols.source)
+    frames = symbols.resolve({(files[file], at) for entry in wanted for file, at in (site["place"] for site in entry["sites"])})
+    return {entry["line"]: line_of(entry, known, lambda file, at: frames[files[file], at]) for entry in wanted}
+
+
+def line_of(entry: dict, known: Objects, frames) -> Line:
+    """A line of the report. A place whose object is not known is taken to be on that of most others."""
+    objects = [known.of(site) for site in entry["sites"]]
+    misses: dict[Object, int] = {}
+    for site, found in zip(entry["sites"], objects):
+        if found:
+            misses[found] = misses.get(found, 0) + site["misses"]
+    # The largest of those that are as good as all: a part of it is no other object.
+    main = max(misses, key=lambda found: (sum(misses[other] for other in misses if found.has(other)), misses[found]), default=None)
+    places = []
+    for site, found in zip(entry["sites"], objects):
+        field = main.field(site["offset"]) if main else ""
+        if found and not main.has(found):
+            field = f"{found.name} {found.field(site['offset'])}".rstrip()
+        places.append(Place(site["kind"], site["offset"], site["misses"], field or known.expression(site), frames(*site["place"])))
+    return Line(entry["misses"], main.name if main else "", merged(places))
 
 
 def merged(places: list[Place]) -> tuple[Place, ...]:
     """Copies of one source line that the compiler made are one place."""
     found: dict[tuple, int] = {}
     for place in places:
-        key = (place.kind, place.offset, place.frames)
+        key = (place.kind, place.offset, place.field, place.frames)
         found[key] = found.get(key, 0) + place.misses
-    return tuple(sorted((Place(kind, offset, misses, frames) for (kind, offset, frames), misses in found.items()),
+    return tuple(sorted((Place(kind, offset, misses, field, frames) for (kind, offset, field, frames), misses in found.items()),
                         key=lambda place: -place.misses))
 
 
@@ -159,13 +204,13 @@ def rows(lines: list[Line], messages: int, places: int) -> tuple[list[str], list
     def share(misses: int) -> list[str]:
         return [f"{misses:,}", *([f"{misses / messages:.3f}"] if messages else [])]
 
-    head = ["line", "misses", *(["per message"] if messages else []), "bytes", "place"]
+    head = ["line", "misses", *(["per message"] if messages else []), "bytes", "object and field", "place"]
     body = []
     for number, line in enumerate(lines, 1):
-        body.append([str(number), *share(line.misses), line.bytes, ""])
+        body.append([str(number), *share(line.misses), line.bytes, line.object or "?", ""])
         for place in line.places[:places]:
-            body.append(["", *share(place.misses), f"{place.offset} {LETTER[place.kind]}", str(place)])
+            body.append(["", *share(place.misses), f"{place.offset} {LETTER[place.kind]}", f"  {place.field or '?'}", str(place)])
         if len(line.places) > places:
             rest = sum(place.misses for place in line.places[places:])
-            body.append(["", *share(rest), "", f"{len(line.places) - places} more places"])
+            body.append(["", *share(rest), "", "", f"{len(line.places) - places} more places"])
     return head, body
