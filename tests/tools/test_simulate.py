@@ -3,6 +3,8 @@
 import contextlib
 import io
 import json
+import pathlib
+import tempfile
 import re
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import xml.etree.ElementTree as xml
 
 from make_believe import Case, TREE
 from heddle_tool import cli
-from heddle_tool.simulate import counts, dwarf, lines, machines, objects, papers, run, trace, validate
+from heddle_tool.simulate import costs, counts, dwarf, lines, machines, objects, papers, run, trace, validate
 
 # Writes a report as the simulator does. Its output depends on its name and arguments.
 PROGRAM = f"#!{sys.executable} -SE" + """
@@ -210,6 +212,30 @@ class Traces(unittest.TestCase):
         self.assertEqual(held((2, 7), (1, 7)), [], "not released or not acquired in this part of the run")
 
 
+class Costs(unittest.TestCase):
+    def test_growth_beyond_the_slack(self):
+        before = {"latency 1": {"misses": 2, "hot_lines": 0, "updates": 8}, "latency 8": {"misses": 30, "hot_lines": 8, "updates": 7}}
+        same = {"latency 1": {"misses": 2.03, "hot_lines": 1, "updates": 8.1}, "latency 8": {"misses": 36, "hot_lines": 12, "updates": 2}}
+        self.assertEqual(costs.grown(same, before), [])
+        self.assertEqual(costs.grown(same | {"latency 1": {"misses": 2.2, "hot_lines": 0, "updates": 8}}, before),
+                         ["latency 1 threads: misses 2.2, 2 before"])
+        self.assertEqual(costs.grown({"latency 8": {"misses": 30, "hot_lines": 13, "updates": 9.2}}, before),
+                         ["latency 8 threads: hot lines 13, 8 before", "latency 8 threads: locked instructions 9.2, 7 before"])
+
+    def test_the_page_keeps_the_counts(self):
+        counted = {f"{cost.bench} {n}": {"misses": n / 2, "hot_lines": n, "updates": 3} for cost in costs.COSTS for n in cost.threads}
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            self.assertEqual(costs.recorded(page), {})
+            page.write_text(costs.page(counted))
+            self.assertEqual(costs.recorded(page), counted)
+
+    def test_operations_of_a_benchmark_of_locks(self):
+        job = run.Job(pathlib.Path("sync_bench"), ("--ms=2",), machines.load("xeon-16"))
+        rows = "kind,name,threads,pinned,work_ns,lines,ops\nlock,futex,2,1,0,1,5000000\nlock,futex,2,0,0,1,3000000\n"
+        self.assertEqual(costs.operations(run.Outcome(job, 0, rows, "", 0.1, {})), 16000)
+
+
 class Commands(Case):
     def setUp(self):
         super().setUp()
@@ -245,7 +271,7 @@ class Commands(Case):
         self.assertEqual(longer["args"], ["--seconds", "0.01", "--threads", "2"])
         self.assertEqual(shorter["args"], [*longer["args"], "--seconds", "1e-9", "--samples", "1"])
         self.assertEqual([longer["env"][name] for name in ("RANKS", "HEDDLE_X")], ["4", "1"])
-        self.assertLessEqual(longer["env"].keys(), {*run.KEPT, "JOURNAL", "HEDDLE_X", "RANKS", "LAUNCHED", "LAUNCHER", "HEDDLE_SIMULATION", "LD_LIBRARY_PATH",
+        self.assertLessEqual(longer["env"].keys(), {*run.FIXED, "JOURNAL", "HEDDLE_X", "RANKS", "LAUNCHED", "LAUNCHER", "HEDDLE_SIMULATION", "LD_LIBRARY_PATH",
                                                     "HWLOC_SYNTHETIC", "HEDDLE_BENCH_RUN", "LC_CTYPE"})
         self.assertEqual(longer["env"]["HWLOC_SYNTHETIC"], machines.load("grace-72").topology)
         self.assertNotEqual(longer["env"]["LAUNCHER"], longer["env"]["HEDDLE_SIMULATION"])

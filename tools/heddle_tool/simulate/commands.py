@@ -123,7 +123,7 @@ def show_costs(args, record: bool) -> int:
     before = costs.recorded(page)
     print(table.text(*costs.rows(counted, before)))
     if record:
-        page.write_text(costs.page(counted, before))
+        page.write_text(costs.page(counted))
         return 0
     grown = costs.grown(counted, before)
     for line in grown:

@@ -1,7 +1,7 @@
 """`heddle simulate costs`: misses, hot lines and locked instructions of a message, a lock hand-over and an allreduce on 16 cores.
 
-Runs in virtual time are a function of the program and the seed, so that the counts are compared without slack: a change that costs
-more says so in docs/results/simulated-costs.md.
+A run in virtual time is a function of the program, its addresses and the seed. Threads that contend are sensitive to the addresses:
+the same tree at a path of another length counts up to a fifth more or less (three seeds). So there is slack, except for one thread.
 """
 
 import json
@@ -20,6 +20,7 @@ THREADS = (1, 2, 8, 64)
 SAMPLES = 3
 HOT = 0.1  # misses for each message: a line with more is one that cores pass on all the time
 START = ("--seconds", "1e-9", "--samples", "1")
+SLACK_ALONE, SLACK_TOGETHER = 0.02, 0.3
 COUNTS = {"misses": "misses", "hot_lines": "hot lines", "updates": "locked instructions"}
 
 
@@ -89,7 +90,7 @@ def per_operation(long: run.Outcome, short: run.Outcome) -> dict[str, float]:
     misses = sum(now[f"misses_{where}"] - then[f"misses_{where}"] for where in counts.DISTANCES)
     hot = sum(1 for line in long.report["lines"]
               if line["misses"] > HOT * operations(long) and any(site["kind"] != "reads" for site in line["sites"]))
-    return {"misses": misses / more, "hot_lines": hot, "updates": (now["updates"] - then["updates"]) / more}
+    return {"misses": max(0, misses) / more, "hot_lines": hot, "updates": (now["updates"] - then["updates"]) / more}
 
 
 def runs() -> int:
@@ -123,17 +124,23 @@ def rows(counted: dict, before: dict) -> tuple[list[str], list[list[str]]]:
     return head, body
 
 
+def limit(key: str, what: str, before: float) -> float:
+    alone = key.endswith(" 1") and not key.startswith("allreduce")  # that has 8 ranks
+    return before * (1 + (SLACK_ALONE if alone else SLACK_TOGETHER)) + (2 if what == "hot_lines" else 0.02)
+
+
 def grown(counted: dict, before: dict) -> list[str]:
-    """Counts that are larger than before."""
+    """Counts that are larger than before, beyond the slack."""
     return [f"{key} threads: {COUNTS[what]} {now:g}, {before[key][what]:g} before"
-            for key, found in counted.items() if key in before for what, now in found.items() if now > before[key][what]]
+            for key, found in counted.items() if key in before for what, now in found.items() if now > limit(key, what, before[key][what])]
 
 
 PAGE = """# Costs on 16 simulated cores
 
 `{command}`, commit {commit}, g++ of Debian 12. The machine `{machine}` ([simulator](simulator.md)), ranks that are threads, the default settings; medians of {seeds} seeds. Counts for one
-operation: misses on lines that another core had, locked instructions, and lines on which more than {hot:g} misses fall that some core writes (*hot lines*). `./dev count` compares
-them without slack and is a part of `.ci/run`; `./dev count --record` writes this page. A number in brackets is the one before, where it differs.
+operation: misses on lines that another core had, locked instructions, and lines on which more than {hot:g} misses fall that some core writes (*hot lines*). `./dev count`, a part of `.ci/run`, fails
+if a count grows by more than {alone:.0%} (two ranks of one thread) or {together:.0%}; `./dev count --record` writes this page. Threads that contend are sensitive to where their memory lies: the
+same tree at a path of another length counted 78 misses where 64 stand, for one cell, and within 12% in all others.
 
 {table}
 
@@ -141,9 +148,9 @@ them without slack and is a part of `.ci/run`; `./dev count --record` writes thi
 """
 
 
-def page(counted: dict, before: dict) -> str:
-    return PAGE.format(command="./dev count", commit=campaign.commit(), machine=MACHINE, seeds=len(SEEDS), hot=HOT,
-                       table=table.markdown(*rows(counted, before)), data=json.dumps(counted))
+def page(counted: dict) -> str:
+    return PAGE.format(command="./dev count", commit=campaign.commit(), machine=MACHINE, seeds=len(SEEDS), hot=HOT, alone=SLACK_ALONE, together=SLACK_TOGETHER,
+                       table=table.markdown(*rows(counted, {})), data=json.dumps(counted))
 
 
 def recorded(file: Path) -> dict:

@@ -19,8 +19,8 @@ from ..errors import BadInput
 from .machines import Machine
 
 RUNTIME, LIBRARY = b"libheddle-simulator.so", b"libmpi_abi.so"
-# The variables that a program inherits. No more, so that its memory is laid out as in any other run.
-KEPT = ("PATH", "HOME", "USER", "TMPDIR")
+# The variables of a program beside those of its job: the same for each user, so that its memory is laid out in the same way.
+FIXED = {"PATH": "/usr/bin:/bin", "HOME": "/", "USER": "simulated"}
 AT_ONCE = min(2, len(os.sched_getaffinity(0)))
 NO_RANDOMIZED_ADDRESSES = 0x0040000  # of personality(2)
 
@@ -121,8 +121,7 @@ class Running:
         self.report = here / "report.json"
         (here / "settings").write_text(job.machine.settings(seed=job.seed, limit=job.limit, report=self.report, **job.settings))
         (here / "launcher").write_text(job.machine.settings(seed=job.seed))
-        env = {name: os.environ[name] for name in KEPT if name in os.environ}
-        env |= {"LD_LIBRARY_PATH": str(build / "lib"), "HWLOC_SYNTHETIC": job.machine.topology, runner.MARK: self.mark} | job.env
+        env = FIXED | {"LD_LIBRARY_PATH": str(build / "lib"), "HWLOC_SYNTHETIC": job.machine.topology, runner.MARK: self.mark} | job.env
         env["HEDDLE_SIMULATION"] = str(here / "settings")
         command = [str(job.program), *job.args]
         if job.caches:
