@@ -38,7 +38,7 @@ def jobs(build: pathlib.Path, seed: int) -> list[run.Job]:
 
 
 def command(job: run.Job) -> str:
-    """What repeats a run."""
+    """The command that repeats a run."""
     words = ["tools/heddle", "simulate", "--fuzz", "1", "--seed", str(job.seed), "--ranks", str(job.ranks),
              *(word for name, value in job.env.items() for word in ("--env", f"{name}={value}")), str(job.program), *job.args]
     return shlex.join(words)

@@ -65,7 +65,7 @@ class Strategy {
     return sent != 0;
   }
   // No more packets are sent while the lock is held once: with a receiver that keeps up, the other threads would wait until the whole
-  // queue is empty. What is left goes with the next poll, since this one has made progress.
+  // queue is empty. The rest goes with the next poll, since this one has made progress.
   static constexpr int packets_at_a_time = 64;
   // Sends the entries, as many in a packet as fit. Calls sent(n) after each packet of n messages. Returns the number sent.
   template <class Sent>
