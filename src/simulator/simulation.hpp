@@ -13,8 +13,7 @@
 namespace heddle::simulator {
 
 struct Simulation {
-  explicit Simulation(const Settings& settings)
-      : scheduler(settings), memory(scheduler.machine()), history(settings) {}
+  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine()), history(settings) {}
   Scheduler scheduler;
   Memory memory;
   Stacks stacks;

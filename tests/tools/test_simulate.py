@@ -4,10 +4,10 @@ import contextlib
 import io
 import json
 import pathlib
-import tempfile
 import re
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 import xml.etree.ElementTree as xml

@@ -31,7 +31,7 @@ unsigned long heddle_simulated_ticks() {
   if (self == nullptr) return __builtin_ia32_rdtsc();
   auto& scheduler = simulation->scheduler;
   scheduler.clock += scheduler.machine().tick * 20;  // what reading it takes on most machines
-  scheduler.catch_up();  // a reading is no earlier than those before it on other cores
+  scheduler.catch_up();                              // a reading is no earlier than those before it on other cores
   // Never the same twice: two readings that are ordered are ordered by more than a tick.
   return scheduler.clock / scheduler.machine().tick + 1;
 }
