@@ -20,21 +20,32 @@ from heddle_tool.bench.mpis import MODELS  # noqa: E402
 from heddle_tool.simulate import fuzz, lines, machines, run  # noqa: E402
 
 MATRIX, RANDOM = "mpi_test_progress_matrix", "mpi_test_threads_random"
-BLOCKED, PROGRESSING = 24, 12  # rows and columns of the matrix
+ROWS, COLUMNS, ALONE = 17, 20, 16  # of the matrix; further rows have one column
+CELLS = ROWS * COLUMNS + ALONE
 PATIENCE = 120.0  # seconds of real time
 
 
 def jobs(build: pathlib.Path, seed: int) -> list[run.Job]:
-    """One round. Its numbers go through the cells of the matrix and the random programs in steps that have no common divisor with them."""
+    """One round. Successive rounds go through all cells of the matrix, since the step and their number have no common divisor."""
     machine = machines.load("xeon-16")
     matrix, random = (run.find_program(name, build) for name in (MATRIX, RANDOM))
     found = []
     for i, model in enumerate(MODELS):
         n = seed * len(MODELS) + i
         shared = {"machine": machine, "limit": fuzz.LIMIT, "seed": n, "env": {"HEDDLE_MODEL": model}, "settings": {"fuzz": 1}}
-        found.append(run.Job(matrix, ("1", str(7 * n % BLOCKED), str(5 * n % PROGRESSING)), ranks=2, **shared))
+        found.append(run.Job(matrix, ("1", *map(str, cell(7 * n % CELLS))), ranks=2, **shared))
         found.append(run.Job(random, (str(n), "1", "0", "20"), ranks=1 + n % 3, **shared))
     return found
+
+
+def cell(number: int) -> tuple[int, int]:
+    """Row and column."""
+    return divmod(number, COLUMNS) if number < ROWS * COLUMNS else (ROWS + number - ROWS * COLUMNS, 0)
+
+
+def failed(outcome: run.Outcome) -> bool:
+    """A matrix program without a cell has tested nothing."""
+    return outcome.code != 0 or (outcome.job.program.name == MATRIX and "1 cells" not in outcome.output.splitlines())
 
 
 def command(job: run.Job) -> str:
@@ -53,13 +64,13 @@ def main() -> int:
     run.fix_addresses(print)
     wanted = [job for n in range(given.rounds) for job in jobs(given.build, given.seed + n)]
     print(f"{len(wanted)} random schedules, rounds {given.seed} to {given.seed + given.rounds - 1}", flush=True)
-    outcomes = run.perform(wanted, given.build, patience=PATIENCE, stop=lambda outcome: outcome.code != 0)
-    failed = [outcome for outcome in outcomes if outcome and outcome.code != 0]
-    for outcome in failed:
+    outcomes = run.perform(wanted, given.build, patience=PATIENCE, stop=failed)
+    wrong = [outcome for outcome in outcomes if outcome and failed(outcome)]
+    for outcome in wrong:
         print(lines.named(outcome.why(), lines.Symbols(given.build, outcome.job.program)))
         print(outcome.output[-2000:])
         print(f"to repeat: {command(outcome.job)}")
-    return 1 if failed else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -52,9 +52,16 @@ class Waiting {
     left_.clear();
     while (outbox_.any()) {
       const std::size_t before = left_.size();
-      (void)outbox_.flush([this](OutboxPeer&, auto&& send_by) { send_by(Network(*this)); });
+      flush();
       if (left_.size() == before) break;
     }
+    return left_;
+  }
+  // The same in one poll.
+  std::vector<std::string> leave_at_once(int room) {
+    room_ = room;
+    left_.clear();
+    flush();
     return left_;
   }
   // As much again may be on its way.
@@ -106,6 +113,9 @@ class Waiting {
     bool any_pieces_ = false;
   };
 
+  void flush() {
+    (void)outbox_.flush([this](OutboxPeer&, auto&& send_by) { send_by(Network(*this)); });
+  }
   void append(Request* request, const std::string& name, std::size_t bytes) {
     OutboxItem& item = outbox_.make();
     item.request = request;
@@ -131,6 +141,21 @@ std::vector<std::string> names(int n) {
   all.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) all.push_back(std::string(strategy_name(i)));
   return all;
+}
+
+TEST(Strategies, LeaveTheRestOfALongQueueToTheNextPoll) {
+  constexpr std::size_t messages = 400, most = 128;  // 64 packets before and after the pieces of a long message
+  for (const std::string& name : names(5)) {
+    Waiting waiting(name);
+    for (std::size_t i = 0; i < messages; ++i) waiting.send("a", 8192);
+    waiting.send_long(2);
+    Left left = waiting.leave_at_once(1'000'000);
+    const auto first = static_cast<std::size_t>(std::ranges::count(left, "a"));
+    EXPECT_GT(first, 0U) << name;
+    EXPECT_LE(first, most) << name;
+    left = waiting.leave(1'000'000);
+    EXPECT_EQ(first + static_cast<std::size_t>(std::ranges::count(left, "a")), messages) << name;
+  }
 }
 
 TEST(Strategies, HaveNumbersAndNames) {
