@@ -96,8 +96,6 @@ class Route {
   void widen_credit(int sender, std::size_t bytes) { remote_->widen_credit(sender, bytes); }
   // Any thread, a hint: true if poll() would find something; the number of messages taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
-  // Any thread: true if a message of a local peer has arrived.
-  bool arrived_here() const { return shm_.arrived(); }
   // Any thread: true if a posted message leaves only when a thread polls.
   bool any_under_way() const { return remote_ && remote_->any_under_way(); }
   // With the VNI's lock held: a peer with messages in flight; -1: there is none.

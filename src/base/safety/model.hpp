@@ -32,7 +32,7 @@ enum class Waiting : std::uint8_t { contend, contend_low, backoff, usc, ksc, fla
 
 struct Model {
   std::string name;  // of the preset, or the composition as it was written
-  int vnis = 1;      // communicators are mapped to them in turn; 0: one for each core of a rank, up to several_vnis
+  int vnis = 1;      // communicators are mapped to them in turn; 0: one for each core of a rank, up to most_own_vnis
   Lock lock = Lock::futex;
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
@@ -45,6 +45,8 @@ struct Model {
 
 inline constexpr int most_vnis = 64;
 inline constexpr int several_vnis = 4;  // the default of presets with N VNIs without `vnis=`
+// The same for models whose number follows from the cores: the others are left to communicators that request VNIs.
+inline constexpr int most_own_vnis = 32;
 
 // True if several threads may be in the library at once.
 bool is_safe(const Model& model);

@@ -21,6 +21,7 @@
 #include "messaging/engine/presets.hpp"
 #include "messaging/engine/rank_vnis.hpp"
 #include "messaging/engine/user_level_waiting.hpp"
+#include "messaging/engine/visits.hpp"
 #include "messaging/engine/waiting.hpp"
 #include "messaging/wake/wake.hpp"
 
@@ -36,7 +37,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
         rank_(rank),
         wake_(rank.node->own_bell(), rank.networks ? &rank.networks->watch() : nullptr),
         vnis_(rank, wake_, vnis(), make_access),
-        polls_are_cheap_(Waiting::peeks(this->model()) && !rank.networks),
+        visits_(Waiting::peeks(this->model()) && !rank.networks),
         lookouts_(new Lookout[static_cast<std::size_t>(vnis())]) {
     rank.machine.waiting = &rank.node->waiting();
     if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_other = &own_bell().called_another;
@@ -223,8 +224,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return index < vnis() ? index : 0;
   }
 
-  // One attempt to progress everything: the VNI `home`; the others, which may be polled every Nth time only, without waiting for them; VNIs
-  // of requested models that have work; and schedules.
+  // One attempt to progress everything: the VNI `home`; the others now and then (visits.hpp), without waiting for them; VNIs of requested
+  // models that have work; and schedules.
   progress::PollResult poll(int home, Urgency urgency, int most = lln::poll_batch) {
     return poll(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
   }
@@ -235,8 +236,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // As the first overload, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
   progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
     progress::PollResult result = vnis_[home].poll(how);
-    if (vnis() > 1 &&
-        (polls_are_cheap_ || how.all_alike || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
+    if (vnis() > 1 && (how.all_alike || visits_.are_due(result.made_progress)))
       for (int i = 0; i < vnis(); ++i)
         if (i != home) progress::add(result, vnis_[i].poll({.most = how.most}));
     if (vnis_.asked().any()) [[unlikely]]
@@ -371,8 +371,6 @@ class ComposedEngine final : public Engine, private progress::Attended {
   using Time = instruments::Time;
   using Missed = progress::Pollables::Missed;
 
-  static constexpr std::uint32_t global_polls = 16;  // polls of one per poll of all (Amer 2019, Fig. 3a: `if (cond)`)
-
   // ---- for the progress threads (progress::Attended)
 
   progress::Attended& attended() { return *this; }
@@ -403,10 +401,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (result.made_progress) call_program();
     return result;
   }
-  // A thread of the program stops making progress: from here on progress threads continue its operations.
+  // A thread of the program stops making progress: from here on progress threads continue its operations. Arrivals need no call: while the
+  // detector does not poll, it listens, and the sender has called it.
   void leave() {
     if (help_ == nullptr) return;
-    if (vnis_.any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
+    if (vnis_.any_of([](const auto& vni) { return vni.something_begun(); })) [[unlikely]] {
       wake_.on(wake::Event::program_left);
     } else if (rank_.networks) [[unlikely]] {
       wake_.on(wake::Event::program_left_network);
@@ -486,10 +485,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end_serving()
   std::unique_ptr<progress::IdleCores> help_;
   progress::Setting setting_;  // of the progress threads
-  // True if a poll of a VNI without work costs next to nothing. With a network it usually is a system call.
-  const bool polls_are_cheap_;
+  Visits visits_;
   const std::unique_ptr<Lookout[]> lookouts_;  // one for each VNI
-  std::atomic<std::uint32_t> polls_{0};
   std::uint32_t seen_taken_ = 0;       // at the last call of poll_around()
   std::uint32_t seen_departures_ = 0;  // at the last call of send_left()
   // True if sends are left to idle cores, without a timer for each of them.

@@ -125,7 +125,7 @@ class ComposedVni final : public Vni {
   }
 
   bool something_to_do() const override { return state_.something_to_do() || access_.pending(); }
-  bool something_left() const override { return state_.something_left() || access_.pending(); }
+  bool something_begun() const override { return state_.something_begun() || access_.pending(); }
   std::uint32_t taken() const override { return state_.parts().route.taken(); }
   bool any_unsent() const override { return state_.any_unsent(); }
   bool any_waiting() const override { return state_.parts().outgoing.outbox().any(); }

@@ -14,7 +14,7 @@ struct PollMode {
   // The receive that the caller waits for, or null. If the poll finds no work and the receive is of this VNI, the poll accepts the
   // receives announced at its gate (matching.hpp), so that the message need not wait for that when it arrives.
   const Request* expected = nullptr;
-  bool all_alike = false;  // poll the other VNIs each time, not every Nth time
+  bool all_alike = false;  // poll the other VNIs each time, not now and then
 };
 
 }  // namespace heddle::engine

@@ -202,11 +202,12 @@ Result<Model> parse_model(std::string_view text) {
   return model;
 }
 
-// By default a rank has a VNI for each thread that can run at the same time, so for each of its cores.
+// By default a rank has a VNI for each thread that can run at the same time, so for each of its cores. Between nodes each VNI opens an end
+// at the network, with memory and connections of its own, so that it has few.
 int vnis_for(const Rank& rank, const Model& model) {
   if (model.vnis != 0) return model.vnis;
-  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks()), 1,
-                    several_vnis);
+  const int most = rank.networks != nullptr ? several_vnis : safety::most_own_vnis;
+  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks()), 1, most);
 }
 
 std::unique_ptr<Engine> make_engine(Rank& rank) {

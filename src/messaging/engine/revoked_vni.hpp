@@ -37,7 +37,7 @@ class RevokedVni final : public Vni {
   instruments::Counters& counters() override { return real_.counters(); }
   message::VniState& state() override { return real_.state(); }
   bool something_to_do() const override { return false; }
-  bool something_left() const override { return false; }
+  bool something_begun() const override { return false; }
   bool any_unsent() const override { return false; }
   bool any_waiting() const override { return false; }
   std::uint32_t departures() const override { return 0; }

@@ -76,8 +76,8 @@ class Vni {
   virtual message::VniState& state() = 0;
   // The next functions are for any thread, without the lock. True if a poll would find work.
   virtual bool something_to_do() const = 0;
-  // The same without arrivals at a network since its last poll. @81+ True if sends wait.
-  virtual bool something_left() const = 0;
+  // The same without arrivals. @81+ True if sends wait.
+  virtual bool something_begun() const = 0;
   virtual bool any_unsent() const = 0;
   // True if messages in the outbox wait, for room or to share a packet, which a poll would send.
   virtual bool any_waiting() const = 0;

@@ -71,10 +71,10 @@ class VniState {
   bool drain(int most, Wakeups& wakeups);
   // Completes the request of a transfer that has moved all its data.
   void end_transfer(Transfer& transfer, Wakeups& wakeups) { local_.end(transfer, wakeups); }
-  // Any thread, without the lock. something_to_do: drain() or the transfers have work. something_left: the same without arrivals at a
-  // network. any_unsent: sends wait in the outbox, or a network has messages that only a poll sends.
+  // Any thread, without the lock. something_to_do: drain() or the transfers have work. something_begun: the same without arrivals.
+  // any_unsent: sends wait in the outbox, or a network has messages that only a poll sends.
   bool something_to_do() const { return route_.arrived() || local_.transfers().any() || any_unsent(); }
-  bool something_left() const { return route_.arrived_here() || local_.transfers().any() || any_unsent(); }
+  bool something_begun() const { return local_.transfers().any() || any_unsent(); }
   bool any_unsent() const { return outgoing_.outbox().any() || route_.any_under_way(); }
   // A peer that has not taken the messages that wait for it; -1: none is known.
   int slow_peer() const;

@@ -96,7 +96,7 @@ inline constexpr std::array<Action, 18> actions{{
     {Event::doorbell_rang, Ring::none, Timer::none, false, true,
      "the fallback progress thread sees that the doorbell has rung"},
     {Event::program_left, Ring::detector, Timer::none, false, false,
-     "a thread leaves MPI, and work is left on the node"},
+     "a thread leaves MPI, and operations that it began need progress"},
     {Event::program_left_network, Ring::none, Timer::polling, false, false,
      "a thread leaves MPI, and only the network may bring work"},
     {Event::service_ended, Ring::blocked, Timer::none, false, false, "the last window with a service thread is freed"},

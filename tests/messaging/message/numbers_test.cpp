@@ -50,7 +50,7 @@ TEST(Numbers, WaitForAChannelThatIsFull) {
       EXPECT_EQ(sender.slow_peer(), -1);
       send_many(traffic, 1, sending, {8, 64, 3000, 24 * KiB}, 400);
       EXPECT_TRUE(sender.any_unsent());
-      EXPECT_TRUE(sender.something_left());
+      EXPECT_TRUE(sender.something_begun());
       EXPECT_EQ(sender.slow_peer(), 1);
       for (int i = 0; i < 20; ++i) traffic.cancel_newest_send();
       receive_many(traffic, 1, 200);
