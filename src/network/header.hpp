@@ -25,6 +25,17 @@ enum class MessageKind : std::uint8_t {
   disconnect,
 };
 
+// A message whose sender has changed the lane says when (messaging/lanes/): its payload ends with a stamp. Only messages that are to be
+// matched have one, within a node.
+inline constexpr std::uint8_t stamp_flag = 0x80;
+constexpr MessageKind with_stamp(MessageKind kind) {
+  return static_cast<MessageKind>(static_cast<std::uint8_t>(kind) | stamp_flag);
+}
+constexpr bool has_stamp(MessageKind kind) { return static_cast<std::uint8_t>(kind) >= stamp_flag; }
+constexpr MessageKind without_stamp(MessageKind kind) {
+  return static_cast<MessageKind>(static_cast<std::uint8_t>(kind) & ~stamp_flag);
+}
+
 // True for eager messages, which need credit to go to another node.
 constexpr bool needs_credit(MessageKind kind) { return kind < MessageKind::rts; }
 

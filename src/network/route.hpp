@@ -26,8 +26,8 @@ namespace heddle::lln {
 // Bytes at Node::for_networks.
 constexpr std::size_t bytes_for_networks(int ranks) { return shm::box_bytes(ranks); }
 
-// A failure: fluxes cannot carry short messages on this machine.
-inline Result<void> fluxes_are_possible() { return shm::stamps_are_ordered(); }
+// A failure: stamps have no order on this machine, so that it has neither fluxes nor lanes.
+inline Result<void> stamps_are_ordered() { return shm::stamps_are_ordered(); }
 
 class Route {
  public:
@@ -74,6 +74,9 @@ class Route {
     return shm_.send_by_flux(peer, header, bytes, fill);
   }
 
+  // The time of a message's order among those of its rank (network/shm/stamp.hpp).
+  static std::uint64_t stamp() { return shm::stamp(); }
+
   // Hands waiting messages, at most `most` of each peer, to `sink(sender, header, payload, bytes)`, or to the other
   // sink if they come from another node; returns their number. Parts of long messages that moved are added to `moved`.
   // With the VNI's lock held.
@@ -96,6 +99,12 @@ class Route {
   void widen_credit(int sender, std::size_t bytes) { remote_->widen_credit(sender, bytes); }
   // Any thread, a hint: true if poll() would find something; the number of messages taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
+  // For messages on several VNIs (network/shm/endpoint.hpp).
+  void note_claims(int peer) { shm_.note_claims(peer); }
+  void look_for_noted() { shm_.look_for_noted(); }
+  bool has_taken_noted() const { return shm_.has_taken_noted(); }
+  // Any thread: false if no rank of this node has ever sent a message here.
+  bool is_in_use() const { return shm_.is_in_use(); }
   // Any thread: true if a posted message leaves only when a thread polls.
   bool any_under_way() const { return remote_ && remote_->any_under_way(); }
   // With the VNI's lock held: a peer with messages in flight; -1: there is none.

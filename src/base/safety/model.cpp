@@ -1,6 +1,7 @@
 #include "base/safety/model.hpp"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <utility>
 
@@ -51,12 +52,22 @@ Result<void> parse_vnis(std::string_view word, int& vnis) {
   return refuse("vnis=%s is not a number from 1 to %d", std::string(word).c_str(), most_vnis);
 }
 
+// Lanes are VNIs, so there are at least as many of these.
+Result<void> parse_lanes(std::string_view word, Model& model) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), model.lanes);
+  const bool is_number = error == std::errc() && end == word.data() + word.size();
+  if (!is_number || model.lanes < 1 || model.lanes > most_vnis || !std::has_single_bit(static_cast<unsigned>(model.lanes)))
+    return refuse("lanes=%s is not a power of two from 1 to %d", std::string(word).c_str(), most_vnis);
+  return {};
+}
+
 Result<void> parse_part(std::string_view part, Model& model) {
   const std::size_t equals = part.find('=');
   if (equals == std::string_view::npos) return refuse("'%s' is not of the form part=choice", std::string(part).c_str());
   const std::string_view key = part.substr(0, equals);
   const std::string_view word = part.substr(equals + 1);
   if (key == "vnis") return parse_vnis(word, model.vnis);
+  if (key == "lanes") return parse_lanes(word, model);
   if (key == "lock") return find(lock_names, key, word, model.lock);
   if (key == "submit") return find(submission_names, key, word, model.submission);
   if (key == "wait") return find(waiting_names, key, word, model.waiting);
@@ -64,13 +75,15 @@ Result<void> parse_part(std::string_view part, Model& model) {
     model.strategy = word;
     return {};
   }
-  return refuse("'%s' is none of vnis, lock, submit, wait, strategy", std::string(key).c_str());
+  return refuse("'%s' is none of vnis, lanes, lock, submit, wait, strategy", std::string(key).c_str());
 }
 
 bool has_two_classes(Lock lock) { return lock == Lock::p_clh || lock == Lock::clhub || lock == Lock::hclhub; }
 
 // A failure: the parts can't work together.
 Result<void> check_parts(const Model& model) {
+  if (model.lanes > 1 && model.submission == Submission::flux)
+    return refuse("lanes=%d cannot be with submit=flux, which has a way for each sending thread already", model.lanes);
   if (model.submission == Submission::offload && model.waiting != Waiting::flag)
     return refuse("with submit=offload a thread can only watch its own request: wait=flag");
   if (model.submission != Submission::offload && model.waiting == Waiting::flag)

@@ -77,6 +77,17 @@ class SlotProducer {
     claim.slot->sequence.store(claim.position + 1 + SlotRing::notified_early, order::release);
   }
 
+  // Notes, for the consumer, that slots have been claimed up to here. A slot that another thread has claimed, and not yet published, hides
+  // later ones. What the calling thread publishes on another ring from here on comes after all that it has claimed on this one.
+  void note_claims() {
+    if (!attached()) return;
+    auto& noted = channel().claims_noted;
+    const std::uint32_t now = position();
+    std::uint32_t before = noted.load(order::relaxed);
+    while (static_cast<std::int32_t>(now - before) > 0 && !noted.compare_exchange(before, now, order::relaxed, order::relaxed)) {
+    }
+  }
+
   // Before a heavy fence and a last attempt to send: requests that the consumer wakes this rank when there is room.
   void ask_for_room() { channel().producer_waits.store(1, order::relaxed); }
 
@@ -119,6 +130,9 @@ class SlotConsumer {
   }
   // The number of messages taken; any thread.
   std::uint32_t taken() const { return position_.load(order::relaxed); }
+  // The consumer looks for all slots that have been noted as claimed by now; true once it has taken them.
+  void look_for_noted() { noted_ = channel_->claims_noted.load(order::relaxed); }
+  bool has_taken_noted() const { return static_cast<std::int32_t>(taken() - noted_) >= 0; }
   // The next message, or null.
   const Slot* front() const {
     const std::uint32_t position = position_.load(order::relaxed);
@@ -159,6 +173,7 @@ class SlotConsumer {
   Channel* channel_;
   std::uint32_t slot_count_;
   typename P::template atomic<std::uint32_t> position_{0};     // written by the consumer, read by others as a hint
+  std::uint32_t noted_ = 0;
   typename P::template atomic<std::uint32_t> seen_coming_{0};  // the sequence number of the last early notification
 };
 

@@ -33,6 +33,7 @@ namespace engine {
 class Engine;
 }
 namespace p2p {
+class Lanes;
 class SendBuffer;
 }
 namespace tool {
@@ -56,7 +57,7 @@ struct Rank {
   std::atomic<Phase> phase{Phase::before};        // of the library as a whole
   std::atomic<Phase> world_phase{Phase::before};  // of the world model: MPI_Init .. MPI_Finalize
   int users = 0;                                  // world model and open sessions; under lifecycle_mutex
-  int thread_level = 0;                           // what MPI_Init_thread provided
+  int thread_level = 0;                           // what the program has requested; then what MPI_Init_thread provided
   std::uintptr_t main_thread = 0;                 // of MPI_Is_thread_main
   threads::Mutex lifecycle_mutex;
 
@@ -77,6 +78,7 @@ struct Rank {
   std::array<std::uint8_t, lln::most_vnis>
       strategies{};                              // of the outbox of each VNI, by number (messaging/message/outbox/)
   std::unique_ptr<engine::Engine> engine;        // the rank's VNIs, and the waiting of its threads
+  std::unique_ptr<p2p::Lanes> lanes;             // of communicators within a node; null: each has one VNI
   Request* sent = nullptr;                       // the request of an MPI_Isend that was complete at once; always done
   std::optional<progress::Pollables> pollables;  // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;       // of MPI_Buffer_attach

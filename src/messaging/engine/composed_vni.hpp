@@ -90,6 +90,35 @@ class ComposedVni final : public Vni {
     access_.run([&](Wakeups& wakeups) { state_.start_matched_recv(request, message, wakeups); });
   }
 
+  bool try_stamped(const message::SendArgs& args, std::uint64_t stamp) override {
+    return try_by(
+        args, [&] { return outgoing().send_stamped(args, stamp, true); },
+        [&] { return outgoing().send_stamped(args, stamp, false); });
+  }
+  bool unpost(Request& receive) override {
+    bool unposted = false;
+    run_surely([&](Wakeups&) { unposted = state_.unpost(receive); });
+    return unposted;
+  }
+  bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(message::Unexpected&)> take) override {
+    bool complete = false;
+    try {
+      access_.run([&](Wakeups& wakeups) { complete = state_.take_all(context, begins, take, wakeups); });
+    } catch (const std::bad_alloc&) {
+      note_shortage();
+    }
+    return complete;
+  }
+  // Each access first executes what is queued.
+  void finish_submissions() override {
+    if constexpr (Access::submits)
+      while (access_.pending()) run_surely([](Wakeups&) {});
+  }
+  void put_back(message::Unexpected& message) override {
+    run_surely([&](Wakeups&) { state_.put_back(message); });
+  }
+  bool is_in_use() const override { return state_.is_in_use(); }
+
   bool cancel(Request& request) override {
     bool cancelled = false;
     access_.run([&](Wakeups& wakeups) { cancelled = state_.cancel(request, wakeups); });

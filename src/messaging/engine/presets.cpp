@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -22,6 +23,7 @@
 #include "base/sync/mutex_lock.hpp"
 #include "base/sync/pclh_lock.hpp"
 #include "base/sync/ttas_lock.hpp"
+#include "base/threads/thread_ref.hpp"
 #include "launch/rank/settings.hpp"
 #include "messaging/engine/asked_models.hpp"
 #include "messaging/engine/composed_engine.hpp"
@@ -98,7 +100,7 @@ struct Preset {
 };
 
 const std::array presets{
-    Preset{{"auto", 0, L::futex, P::inject, W::adaptive}, by<InjectAccess<sync::FutexLock<Native>>, Adaptive>},
+    Preset{{"auto", 0, L::futex, P::inject, W::adaptive, {}, 0}, by<InjectAccess<sync::FutexLock<Native>>, Adaptive>},
     Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, by<LockAccess<sync::MutexLock<Native>>, Busy>},
     Preset{{"clh", 1, L::clh, P::wait, W::contend}, by<LockAccess<sync::ClhLock<Native>>, Busy>},
     Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, by<LockAccess<sync::PClhLock<Native>>, BusyLow>},
@@ -161,19 +163,25 @@ bool choose_waiting(Rank& rank, const Model& model) {
 }
 
 // A message goes to the VNI of the same index at its receiver, and by a way that its receiver polls. So all ranks must have the same
-// number of VNIs, and send by channel or all by flux. A node may have more cores per rank than another. So unless the user has set the
-// number of VNIs, the number of the rank that comes first counts for all.
-bool agree(const Rank& rank, Model& model, bool number_is_free) {
-  constexpr std::uint32_t by_flux = 1u << 31;
-  const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
-  const auto others = static_cast<std::uint32_t>(rank.job->agree(model_of_ranks, ours));
-  const bool same_way = (others & by_flux) == (ours & by_flux);
-  if (same_way && number_is_free) model.vnis = static_cast<int>(others & ~by_flux);
-  if (others == ours || (same_way && number_is_free)) return true;
-  const auto way = [](std::uint32_t entry) { return (entry & by_flux) != 0 ? "by flux" : "by channel"; };
+// numbers of VNIs and lanes, and send by channel or all by flux. A node may have more cores per rank than another, and the program may
+// request another thread level there. So unless the user has set a number, that of the rank that comes first counts for all.
+bool agree(const Rank& rank, Model& model, bool vnis_are_free, bool lanes_are_free) {
+  struct Entry {
+    std::uint16_t vnis;
+    std::uint16_t lanes;
+    std::uint32_t by_flux;
+    const char* way() const { return by_flux != 0 ? "by flux" : "by channel"; }
+  };
+  const Entry ours{static_cast<std::uint16_t>(model.vnis), static_cast<std::uint16_t>(model.lanes), model.submission == P::flux};
+  const auto others = std::bit_cast<Entry>(rank.job->agree(model_of_ranks, std::bit_cast<std::uint64_t>(ours)));
+  const bool alike = others.by_flux == ours.by_flux && (vnis_are_free || others.vnis == ours.vnis) &&
+                     (lanes_are_free || others.lanes == ours.lanes);
+  model.vnis = others.vnis;
+  model.lanes = others.lanes;
+  if (alike) return true;
   (void)fail(MPI_ERR_ARG,
-             "HEDDLE_MODEL=%s has %u VNIs and sends %s, that of another rank of the job %u and %s; all must agree",
-             model.name.c_str(), ours & ~by_flux, way(ours), others & ~by_flux, way(others));
+             "HEDDLE_MODEL=%s has %u VNIs and %u lanes and sends %s, that of another rank of the job %u and %u and %s; all must agree",
+             model.name.c_str(), ours.vnis, ours.lanes, ours.way(), others.vnis, others.lanes, others.way());
   return false;
 }
 
@@ -196,8 +204,11 @@ Result<Model> parse_model(std::string_view text) {
   if (!model->strategy.empty() && !message::is_strategy(model->strategy))
     return refuse(" can't be composed: %s", message::no_strategy(model->strategy).c_str());
   if (model->submission == P::flux)
-    if (const Result<void> possible = lln::fluxes_are_possible(); !possible)
+    if (const Result<void> possible = lln::stamps_are_ordered(); !possible)
       return refuse(": submit=flux %s", possible.failure().text.c_str());
+  if (model->lanes > 1)
+    if (const Result<void> possible = lln::stamps_are_ordered(); !possible)
+      return refuse(": lanes=%d %s", model->lanes, possible.failure().text.c_str());
   model->name = text;
   return model;
 }
@@ -205,9 +216,19 @@ Result<Model> parse_model(std::string_view text) {
 // By default a rank has a VNI for each thread that can run at the same time, so for each of its cores. Between nodes each VNI opens an end
 // at the network, with memory and connections of its own, so that it has few.
 int vnis_for(const Rank& rank, const Model& model) {
-  if (model.vnis != 0) return model.vnis;
+  if (model.vnis != 0) return std::max(model.vnis, model.lanes);
   const int most = rank.networks != nullptr ? several_vnis : safety::most_own_vnis;
-  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks()), 1, most);
+  const int cores = static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks());
+  return std::max(std::clamp(cores, 1, most), model.lanes);
+}
+
+// By default a rank has lanes if its threads may communicate at the same time. User-level threads change their kernel threads, by which
+// the order over several lanes is known.
+int lanes_for(const Rank& rank, const Model& model) {
+  if (model.lanes != 0) return model.lanes;
+  const bool possible = rank.thread_level == MPI_THREAD_MULTIPLE && model.submission != P::flux && !threads::user_level_possible() &&
+                        lln::stamps_are_ordered();
+  return possible ? static_cast<int>(std::bit_floor(static_cast<unsigned>(model.vnis))) : 1;
 }
 
 std::unique_ptr<Engine> make_engine(Rank& rank) {
@@ -220,10 +241,17 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   }
   Model& model = *parsed;
   if (message::CopySettings copies; !read_copy_settings(copies)) return nullptr;
-  const bool number_is_free = model.vnis == 0;
+  if (model.lanes > 1 && threads::user_level_possible()) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s has lanes, and the program loads user-level threads, whose messages would lose their order; "
+               "leave lanes= out", model.name.c_str());
+    return nullptr;
+  }
+  const bool vnis_are_free = model.vnis == 0;
+  const bool lanes_are_free = model.lanes == 0;
   model.vnis = vnis_for(rank, model);
+  model.lanes = lanes_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
-  if (!agree(rank, model, number_is_free)) return nullptr;
+  if (!agree(rank, model, vnis_are_free, lanes_are_free)) return nullptr;
   rank.strategies.fill(static_cast<std::uint8_t>(
       message::strategy_number(model.strategy.empty() ? message::default_strategy : model.strategy)));
   try {

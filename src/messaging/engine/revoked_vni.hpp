@@ -25,6 +25,12 @@ class RevokedVni final : public Vni {
 
   void begin_probing() override { real_.begin_probing(); }
   void end_probing() override { real_.end_probing(); }
+  bool try_stamped(const message::SendArgs&, std::uint64_t) override { return false; }
+  bool unpost(Request&) override { return false; }
+  bool take_all(std::uint64_t, bool, lln::FunctionRef<void(message::Unexpected&)>) override { return true; }
+  void finish_submissions() override {}
+  void put_back(message::Unexpected& message) override { real_.put_back(message); }
+  bool is_in_use() const override { return false; }
   bool cancel(Request& request) override { return real_.cancel(request); }
   // A persistent request may be newer than the revocation: threads that wait for it expect it at a real VNI.
   Error complete(Request& request) override {

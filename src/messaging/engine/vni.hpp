@@ -57,6 +57,22 @@ class Vni {
   virtual void begin_probing() = 0;
   virtual void end_probing() = 0;
 
+  // ---- for communicators whose messages are spread over several VNIs (messaging/lanes/)
+
+  // try_send for a message with a stamp, to a peer of this node.
+  virtual bool try_stamped(const message::SendArgs& args, std::uint64_t stamp) = 0;
+  // Takes a posted receive away, so that it can be posted elsewhere. False: it is not posted (any more).
+  virtual bool unpost(Request& receive) = 0;
+  // Takes all messages of the context that have arrived and have no receive here, in order of arrival, as a probe with `take` does. The
+  // VNI's lock is held during the calls. True: all have been taken that VniState::take_all describes.
+  virtual bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(message::Unexpected&)> take) = 0;
+  // Returns when the operations that the calling thread has submitted are no longer queued for another thread.
+  virtual void finish_submissions() = 0;
+  // Adds such a message to the unexpected ones again.
+  virtual void put_back(message::Unexpected& message) = 0;
+  // Any thread: false if no message has ever come.
+  virtual bool is_in_use() const = 0;
+
   // Cancels an operation that has not been matched. True: it is cancelled.
   virtual bool cancel(Request& request) = 0;
   // Marks a request of another kind done. If its owner has disowned it, destroys it and returns the error of its kind.

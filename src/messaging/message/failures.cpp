@@ -13,13 +13,6 @@ namespace heddle::message {
 
 using lln::MessageKind;
 
-namespace {
-
-// More than the slots of a channel: one poll takes all messages that a peer has left in it.
-constexpr int everything = 2048;
-
-}  // namespace
-
 void VniState::end_with(Request& request, int error, Wakeups& wakeups) {
   if (request.receives) return completion_.fail_receive(request, error, wakeups);
   request.error = error;

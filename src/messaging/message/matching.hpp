@@ -134,6 +134,8 @@ class Matcher {
     if (--gate.unexpected == 0) gate.receives.open();
     unexpected_.remove(message);
   }
+  // Any thread.
+  bool any_unexpected() const { return unexpected_.any(); }
   // The oldest unexpected message that fits, or null. The message stays in its queue.
   Unexpected* find_unexpected(std::uint64_t context, int source, int tag) {
     return unexpected_.any() ? unexpected_.find({context, source, tag}) : nullptr;

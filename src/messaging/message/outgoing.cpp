@@ -77,6 +77,25 @@ bool Outgoing::inject(const SendArgs& args) {
   return true;
 }
 
+bool Outgoing::send_stamped(const SendArgs& args, std::uint64_t stamp, bool concurrently) {
+  const std::size_t bytes = args.bytes + sizeof stamp;
+  if (bytes > (concurrently ? lln::Route::inject_bytes : local_eager_limit(args.peer)) || must_wait(args.peer)) return false;
+  lln::Header header = args.header;
+  header.kind = lln::with_stamp(header.kind);
+  const auto fill = [&](std::byte* to) {
+    pack(args.datatype, args.buffer, args.count, 0, to, args.bytes);
+    std::memcpy(to + args.bytes, &stamp, sizeof stamp);
+  };
+  if (concurrently) {
+    if (route_.inject(args.peer, header, bytes, fill) != Posted::done) return false;
+    count(counters_, Count::sent);
+  } else {
+    if (route_.post(args.peer, header, bytes, fill) != Posted::done) return false;
+    note_left();
+  }
+  return true;
+}
+
 bool Outgoing::send_by_flux(const SendArgs& args) {
   if (args.bytes > lln::Route::flux_bytes || must_wait(args.peer)) return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/instruments/cells.hpp"
 #include "messaging/message/completion.hpp"
@@ -38,7 +39,9 @@ class Outgoing {
   bool inject(const SendArgs& args);
   // Any thread, without the lock, if claiming is by flux: try_send for a message that fits in a fastbuffer.
   bool send_by_flux(const SendArgs& args);
-  // Any thread. True if other messages wait for this peer, so that a send has to wait behind them. Then the four functions above return
+  // try_send for a message with a stamp, to a peer of this node. `concurrently`: any thread, without the lock, as inject.
+  bool send_stamped(const SendArgs& args, std::uint64_t stamp, bool concurrently);
+  // Any thread. True if other messages wait for this peer, so that a send has to wait behind them. Then the functions above return
   // false.
   bool must_wait(int peer) const { return outbox_.must_wait(peer); }
 
@@ -61,6 +64,18 @@ class Outgoing {
   bool collects() const { return collects_; }
   // The longest eager message to another node, and the longest piece of a long one.
   std::size_t remote_eager_bytes() const;
+  // Posts a message of a send to a peer of this node, with the stamp of the send if it has one.
+  template <class Fill>
+  lln::Posted post_for(const Request& send, lln::Header header, std::size_t bytes, Fill&& fill) {
+    const std::uint64_t stamp = send.send.order.stamp;
+    if (stamp == 0) [[likely]]
+      return route_.post(send.peer, header, bytes, fill);
+    header.kind = lln::with_stamp(header.kind);
+    return route_.post(send.peer, header, bytes + sizeof stamp, [&](std::byte* to) {
+      fill(to);
+      std::memcpy(to + bytes, &stamp, sizeof stamp);
+    });
+  }
   // Counts a send that has left.
   void note_left() { count_held(counters_, instruments::Count::sent); }
 

@@ -30,6 +30,7 @@ class VniState::LocalPackets final : public Packets {
       const auto fill = [&](std::byte* to) { copy_payload(item, to); };
       return state_.route_.post(peer_, item.header, item.bytes, fill) == lln::Posted::done;
     }
+    if (state_.is_held_back(*item.request)) return false;
     const lln::Posted posted = state_.local_.start(*item.request, wakeups_);
     if (posted == lln::Posted::no_memory) state_.fail(*item.request, wakeups_);
     return posted != lln::Posted::busy;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -54,33 +55,44 @@ struct Unexpected {
   std::byte* payload = nullptr;  // the message itself, or the data of its kind (the RTS of a rendezvous)
   std::size_t payload_bytes = 0;
   Request* local = nullptr;    // a message of this rank to itself whose data are still in the sender's buffer
+  std::uint32_t pass = 0;      // of the visits to all lanes, that which has taken it
   bool received = false;       // its sender can no longer withdraw it (claims.hpp)
   Unexpected* next = nullptr;  // in the queue of its envelope
   Unexpected* prev = nullptr;
   Unexpected* next_queue = nullptr;
+  std::uint64_t stamp = 0;      // of the last message with a stamp from this sender, up to this one (messaging/lanes/)
   Unexpected* later = nullptr;  // in order of arrival
   Unexpected* earlier = nullptr;
   std::unique_ptr<Places> places;  // allocated for the first index; kept when the object is reused
-  std::byte storage[112];          // payload of most messages, which are small; a larger payload is a block of its own
+  std::byte storage[104];          // payload of most messages, which are small; a larger payload is a block of its own
 };
 inline Envelope envelope_of(const Unexpected& message) { return envelope_of(message.header); }
 
 class UnexpectedMessages {
  public:
-  bool any() const { return oldest_ != nullptr; }
+  // Any thread, a hint without the lock.
+  bool any() const { return oldest_.load(std::memory_order_relaxed) != nullptr; }
 
   void add(Unexpected& message) {
     queues_.append(queues_.find(message.hash, envelope_of(message)), message);
     message.later = nullptr;
     message.earlier = newest_;
-    (newest_ != nullptr ? newest_->later : oldest_) = &message;
+    if (newest_ != nullptr) {
+      newest_->later = &message;
+    } else {
+      oldest_.store(&message, std::memory_order_relaxed);
+    }
     newest_ = &message;
     if (indexed_ != 0) [[unlikely]]
       enter(message, indexed_);
   }
 
   [[gnu::always_inline]] void remove(Unexpected& message) {
-    (message.earlier != nullptr ? message.earlier->later : oldest_) = message.later;
+    if (message.earlier != nullptr) {
+      message.earlier->later = message.later;
+    } else {
+      oldest_.store(message.later, std::memory_order_relaxed);
+    }
     (message.later != nullptr ? message.later->earlier : newest_) = message.earlier;
     if (indexed_ == 0 && queues_.is_oldest(message)) [[likely]]
       return queues_.remove_oldest(message.hash, message);
@@ -106,7 +118,7 @@ class UnexpectedMessages {
   template <class F>
   void for_each(F&& f) {
     Unexpected* next = nullptr;
-    for (Unexpected* message = oldest_; message != nullptr; message = next) {
+    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr; message = next) {
       next = message->later;
       f(*message);
     }
@@ -125,7 +137,7 @@ class UnexpectedMessages {
     return place != nullptr ? place->message : nullptr;
   }
   [[gnu::noinline]] Unexpected* find_in_list(unsigned kind, Envelope e) {
-    Unexpected* message = oldest_;
+    Unexpected* message = oldest_.load(std::memory_order_relaxed);
     for (int n = 0; n != few; ++n, message = message->later)
       if (message == nullptr || fits(kind, e, *message)) return message;
     if (make_index(kind)) return find_in_index(kind, e);
@@ -142,7 +154,7 @@ class UnexpectedMessages {
     if (!index_) index_.reset(new (std::nothrow) Index);
     if (!index_) return false;
     indexed_ |= 1u << kind;
-    for (Unexpected* message = oldest_; message != nullptr && indexed_ != 0; message = message->later)
+    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr && indexed_ != 0; message = message->later)
       enter(*message, 1u << kind);
     return indexed_ != 0;
   }
@@ -165,17 +177,17 @@ class UnexpectedMessages {
     if (indexed_ == 0) return;
     for (unsigned kind = 1; kind != kinds; ++kind)
       if ((indexed_ >> kind & 1) != 0) leave((*message.places)[kind - 1], index_->by_kind[kind - 1]);
-    if (oldest_ == nullptr) indexed_ = 0;
+    if (!any()) indexed_ = 0;
   }
   static void leave(Place& place, Queues<Place>& queues) { queues.remove(place.hash, place); }
   [[gnu::cold]] void give_up_indexes() {
     indexed_ = 0;
     index_.reset();
-    for (Unexpected* message = oldest_; message != nullptr; message = message->later) message->places.reset();
+    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr; message = message->later) message->places.reset();
   }
 
   Queues<Unexpected> queues_;
-  Unexpected* oldest_ = nullptr;
+  std::atomic<Unexpected*> oldest_{nullptr};
   Unexpected* newest_ = nullptr;
   unsigned indexed_ = 0;  // kinds that have an index, one bit each
   std::unique_ptr<Index> index_;

@@ -30,6 +30,8 @@ Unexpected& UnexpectedStore::make(Unexpected::Origin origin, int sender, const l
   message.header = header;
   message.origin = origin;
   message.sender = sender;
+  // Messages of this rank to itself arrive when they are sent.
+  message.stamp = origin == Unexpected::Origin::self ? lln::Route::stamp() : stamps_[static_cast<std::size_t>(sender)];
   message.local = nullptr;
   message.received = false;
   message.payload_bytes = payload_bytes;

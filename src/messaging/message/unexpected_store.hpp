@@ -1,11 +1,13 @@
 // The memory of unexpected messages: allocated on arrival, kept until a receive takes the message. With the VNI's lock held.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
 
 #include "base/instruments/cells.hpp"
+#include "base/platform/zeroed_array.hpp"
 #include "messaging/message/completion.hpp"
 #include "messaging/message/matching.hpp"
 #include "network/route.hpp"
@@ -14,8 +16,9 @@ namespace heddle::message {
 
 class UnexpectedStore {
  public:
-  UnexpectedStore(lln::Route& route, Matcher& matcher, wake::Wake& wake, instruments::Counters& counters)
-      : route_(route), matcher_(matcher), wake_(wake), counters_(counters) {}
+  // `ranks`: the most ranks that the job can have.
+  UnexpectedStore(int ranks, lln::Route& route, Matcher& matcher, wake::Wake& wake, instruments::Counters& counters)
+      : route_(route), matcher_(matcher), wake_(wake), counters_(counters), stamps_(static_cast<std::size_t>(ranks)) {}
   UnexpectedStore(const UnexpectedStore&) = delete;
   UnexpectedStore& operator=(const UnexpectedStore&) = delete;
 
@@ -28,6 +31,11 @@ class UnexpectedStore {
   // The same for an eager message from another node, which uses its sender's credit until it is dropped.
   void keep_on_credit(int sender, const lln::Header& header, const std::byte* payload, std::size_t payload_bytes,
                       std::size_t bytes);
+  // The sender has changed to this lane.
+  void note_stamp(int sender, std::uint64_t stamp) {
+    std::uint64_t& last = stamps_[static_cast<std::size_t>(sender)];
+    last = std::max(last, stamp);
+  }
   // Adds the message to those that a receive or a probe may find, and wakes threads that are blocked in a probe.
   void add(Unexpected& message);
   // Releases a message that is in no queue.
@@ -46,6 +54,7 @@ class UnexpectedStore {
   Matcher& matcher_;
   wake::Wake& wake_;
   instruments::Counters& counters_;
+  platform::ZeroedArray<std::uint64_t> stamps_;  // by sender: the last one
   Unexpected* free_ = nullptr;
   std::deque<Unexpected> messages_;  // all: those in use and the free ones
 };

@@ -23,7 +23,7 @@ VniState::VniState(const Context& context, int vni, lln::Claiming claiming)
     : context_(context),
       route_(context.node, context.networks, vni, claiming, threads::user_level_possible(), counters_),
       completion_(context.wake, counters_),
-      unexpected_(route_, matcher_, context.wake, counters_),
+      unexpected_(context.capacity, route_, matcher_, context.wake, counters_),
       outgoing_(context_, route_, counters_),
       parts_{context_, route_, completion_, matcher_, unexpected_, outgoing_, counters_},
       self_(parts_),
@@ -35,11 +35,24 @@ VniState::VniState(const Context& context, int vni, lln::Claiming claiming)
 
 template <class Protocols>
 void VniState::start(Protocols& protocols, Request& send, Wakeups& wakeups) {
-  const Posted posted = outgoing_.must_wait(send.peer) ? Posted::busy : protocols.start(send, wakeups);
+  const bool waits = outgoing_.must_wait(send.peer) || is_held_back(send);
+  const Posted posted = waits ? Posted::busy : protocols.start(send, wakeups);
   if (posted == Posted::done) return;
   if (posted == Posted::no_memory) return fail(send, wakeups);
   if (outgoing_.outbox().is_closed(send.peer)) return end_with(send, MPIX_ERR_PROC_FAILED, wakeups);
   outgoing_.append(send, Protocols::to_other_node, wakeups);
+  // If the send that it follows has left meanwhile, no other thread sends this one.
+  if (send.send.order.behind != nullptr && !is_held_back(send)) [[unlikely]]
+    (void)flush_outbox(wakeups);
+}
+
+// True if a send of the same thread still waits in another VNI. The thread that sends that one then wakes one that sends this one.
+bool VniState::is_held_back(const Request& send) {
+  const SendOrder& order = send.send.order;
+  if (order.behind == nullptr || order.behind->has_sent(order.entry)) [[likely]]
+    return false;
+  order.behind->followed.store(true, std::memory_order_seq_cst);  // before the load: see Outbox::note_left
+  return !order.behind->has_sent(order.entry);
 }
 
 void VniState::start_send(Request& request, Wakeups& wakeups) {
@@ -107,9 +120,12 @@ VniState::RemotePackets VniState::packets_of(RemoteProtocols&, int peer, Wakeups
 }
 
 bool VniState::flush_outbox(Wakeups& wakeups) {
-  return outgoing_.outbox().flush([&](const OutboxPeer& peer, auto&& send_by) {
+  const bool left = outgoing_.outbox().flush([&](const OutboxPeer& peer, auto&& send_by) {
     by_protocol_of(peer.peer, [&](auto& protocols) { send_by(packets_of(protocols, peer.peer, wakeups)); });
   });
+  if (outgoing_.outbox().take_followed()) [[unlikely]]
+    context_.wake.on(wake::Event::followed_send_left, wakeups);
+  return left;
 }
 
 int VniState::slow_peer() const {
@@ -250,6 +266,21 @@ Unexpected* VniState::found(Unexpected* message, const Envelope& asked, bool tak
   }
 }
 
+[[gnu::noinline]] void VniState::arrive_with_stamp(int sender, Header header, const std::byte* payload, std::size_t bytes,
+                                                   Wakeups& wakeups) {
+  header.kind = lln::without_stamp(header.kind);
+  bytes -= sizeof(std::uint64_t);
+  unexpected_.note_stamp(sender, first_of<std::uint64_t>(payload + bytes));
+  arrive(sender, header, payload, bytes, wakeups);
+}
+
+bool VniState::take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take, Wakeups& wakeups) {
+  if (begins) route_.look_for_noted();
+  (void)drain(everything, wakeups);
+  while (Unexpected* const message = probe(context, MPI_ANY_SOURCE, MPI_ANY_TAG, true)) take(*message);
+  return route_.has_taken_noted();
+}
+
 bool VniState::drain(int most, Wakeups& wakeups) {
   bool moved = false;
   if (outgoing_.outbox().any()) [[unlikely]]
@@ -261,6 +292,8 @@ bool VniState::drain(int most, Wakeups& wakeups) {
   const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
     if (header.kind <= MessageKind::rts) [[likely]]
       return arrive(sender, header, payload, bytes, wakeups);
+    if (lln::has_stamp(header.kind)) [[unlikely]]
+      return arrive_with_stamp(sender, header, payload, bytes, wakeups);
     ++control;
     local_.on_control(sender, header, payload, wakeups);
   };

@@ -31,6 +31,9 @@ class Verdicts;
 
 class VniState {
  public:
+  // More messages than the slots of a channel: a poll takes all that a peer has left in it.
+  static constexpr int everything = 2048;
+
   VniState(const Context& context, int vni, lln::Claiming claiming);
   // The network goes first: until then it may move data of messages that are not complete.
   ~VniState() { route_.close(); }
@@ -59,6 +62,16 @@ class VniState {
     return message == nullptr ? nullptr : found(message, {context, source, tag}, take);
   }
   void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
+  // Takes a posted receive away, to be posted elsewhere. False: it is not posted (any more).
+  bool unpost(Request& receive) { return matcher_.withdraw(receive); }
+  // Takes all messages of the context that have arrived and have no receive here, in order of their arrival (messaging/lanes/). They belong
+  // to the caller as after a probe with `take`. True: these are all that threads had sent here when the pass began before they sent through
+  // another VNI. `begins`: the pass begins. Throws std::bad_alloc: some may be left.
+  bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take, Wakeups& wakeups);
+  // Adds such a message to the unexpected ones again.
+  void put_back(Unexpected& message) { matcher_.add_unexpected(message); }
+  // Any thread. False: no message has ever come.
+  bool is_in_use() const { return matcher_.any_unexpected() || route_.is_in_use(); }
   // Cancels an operation that has not been matched. True: it is complete and `cancelled`.
   bool cancel(Request& request, Wakeups& wakeups);
   // Ends an operation whose start has thrown std::bad_alloc, with that error. Called by the handler of the exception.
@@ -102,6 +115,8 @@ class VniState {
   std::size_t node_memory() { return local_.node_memory(); }
 
  private:
+  bool is_held_back(const Request& send);
+  void arrive_with_stamp(int sender, lln::Header header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups);
   void receive_eager(Request& request, Unexpected& message, Wakeups& wakeups);

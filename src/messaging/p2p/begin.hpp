@@ -43,10 +43,19 @@ inline std::uint64_t context_of(const Comm& comm, Plane plane) {
     instruments::count(comm.counters, what);
 }
 
+// The order of the next message after the calling thread's last one to the same rank. Its VNI is known by then.
+[[gnu::always_inline]] inline SendOrder order_of_send(const Comm& comm, Plane plane, int peer, int tag) {
+  const Lanes* const lanes = lanes_of(comm, plane);
+  if (lanes == nullptr) [[likely]]
+    return {};
+  return order_on_lane(comm, *lanes, comm.world_rank(peer), tag);
+}
+
 // True if the message left without needing a request.
 template <Try attempt>
 [[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                const Datatype& datatype, int peer, int tag, message::Mode mode) {
+                                                const Datatype& datatype, int peer, int tag, message::Mode mode,
+                                                engine::Vni& vni, const SendOrder& order) {
   const int to = comm.world_rank(peer);
   if (mode == message::Mode::synchronous || to == comm.owner->world_rank) return false;
   const message::SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
@@ -55,7 +64,9 @@ template <Try attempt>
                                count,
                                datatype,
                                packed_size(datatype, count)};
-  return (vni_of(comm, plane, comm.rank, tag).*attempt)(args);
+  if (order.stamp != 0) [[unlikely]]
+    return order.behind == nullptr && vni.try_stamped(args, order.stamp);
+  return (vni.*attempt)(args);
 }
 
 template <Try attempt, void (engine::Vni::*start)(Request&)>
@@ -65,9 +76,12 @@ template <Try attempt, void (engine::Vni::*start)(Request&)>
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(false);
   count_use(comm, plane, instruments::Count::sends);
-  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+  engine::Vni& vni = vni_of(comm, plane, comm.rank, tag);
+  const SendOrder order = order_of_send(comm, plane, peer, tag);
+  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order)) [[likely]]
     return *comm.owner->sent;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  request.send.order = order;
   if (owner != Owner::program) request.owner = owner;
   (request.vni->*start)(request);
   return request;
@@ -92,7 +106,10 @@ template <Try attempt, void (engine::Vni::*start)(Request&)>
   Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
   request.receives = true;
   if (owner != Owner::program) request.owner = owner;
-  request.vni->start_recv(request);
+  if (lanes_of(comm, plane) != nullptr) [[unlikely]]
+    start_recv_on_lane(comm, request);
+  else
+    request.vni->start_recv(request);
   return request;
 }
 

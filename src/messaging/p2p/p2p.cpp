@@ -11,6 +11,7 @@
 #include "messaging/engine/vni.hpp"
 #include "messaging/message/request_cache.hpp"
 #include "messaging/p2p/begin.hpp"
+#include "messaging/p2p/lanes.hpp"
 #include "messaging/p2p/requests.hpp"
 #include "objects/object/faults.hpp"
 #include "objects/object/group.hpp"
@@ -59,9 +60,12 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return success;
   count_use(comm, plane, Count::sends);
-  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+  engine::Vni& vni = vni_of(comm, plane, comm.rank, tag);
+  const SendOrder order = order_of_send(comm, plane, peer, tag);
+  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order)) [[likely]]
     return success;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  request.send.order = order;
   request.vni->start_send(request);
   Error error = wait(request);
   if (error) [[unlikely]]
@@ -195,11 +199,31 @@ Request& take_request(const RequestType& type) {
 
 void complete(Request& request) { (void)protector(current_rank(), request).complete(request); }
 
+namespace {
+
+// Both sides of a communicator decide alike. Between nodes two lanes are two routes, and the later message may arrive first.
+bool has_lanes(const Rank& rank, const Comm& comm) {
+  if (rank.lanes == nullptr || rank.faults || comm.asked_model() != 0 || comm.has_promised(promise_no_any_source)) return false;
+  const auto is_here = [&](const Group& group) {
+    for (int r = 0; r < group.size; ++r)
+      if (!rank.node->is_local(group.world_ranks.empty() ? r : group.world_ranks[static_cast<std::size_t>(r)])) return false;
+    return true;
+  };
+  return is_here(*comm.local_group) && (comm.remote_group == nullptr || is_here(*comm.remote_group));
+}
+
+}  // namespace
+
 engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   Rank& rank = *comm.owner;
   if (rank.faults) {
     rank.faults->add(comm);
     if (comm.faults.load(std::memory_order_acquire)->is_revoked()) return rank.engine->revoked_vni();
+  }
+  if (has_lanes(rank, comm)) {
+    comm.lane_number.store(rank.lanes->number_of(comm.context), std::memory_order_relaxed);
+    comm.lanes.store(rank.lanes.get(), std::memory_order_release);
+    return rank.lanes->of(comm, plane == Plane::user ? tag : 0);
   }
   const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());
   std::uint64_t turn = comm.context / contexts_apart;
@@ -237,7 +261,11 @@ void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const 
 
 void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
 
-bool cancel(Request& request) { return protector(current_rank(), request).cancel(request); }
+bool cancel(Request& request) {
+  if (AnyTag* const any_tag = request.any_tag.load(std::memory_order_relaxed)) [[unlikely]]
+    return any_tag->cancel(request);
+  return protector(current_rank(), request).cancel(request);
+}
 
 void send_deferred(const Comm& comm) {
   comm.owner->engine->send_deferred([&comm](int peer) {

@@ -6,6 +6,7 @@
 
 #include "base/instruments/cells.hpp"
 #include "messaging/engine/vni.hpp"
+#include "messaging/p2p/begin.hpp"
 #include "messaging/p2p/buffer.hpp"
 #include "messaging/p2p/requests.hpp"
 #include "objects/binding/impl.hpp"
@@ -60,9 +61,14 @@ Error start(Request& request) {
   }
   if (request.receives) {
     count(comm.counters, instruments::Count::receives);
-    request.vni->start_recv(request);
+    if (p2p::lanes_of(comm, Plane::user) != nullptr) {
+      p2p::start_recv_on_lane(comm, request);
+    } else {
+      request.vni->start_recv(request);
+    }
   } else {
     count(comm.counters, instruments::Count::sends);
+    request.send.order = p2p::order_of_send(comm, Plane::user, args.peer, args.tag);
     request.vni->start_isend(request);
   }
   return success;

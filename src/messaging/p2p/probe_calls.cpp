@@ -21,26 +21,46 @@ Message* object(MPI_Message handle) {
 
 namespace {
 
-message::Unexpected* try_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
-  const bool moved = p2p::progress(*comm.owner, nullptr);
-  message::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
-  if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
-  return message;
+// A message that was found. None: `content` is null.
+struct Found {
+  message::Unexpected* content = nullptr;
+  engine::Vni* vni = nullptr;
+  engine::Probed envelope;
+};
+
+// Asks where receives with this tag are posted, which a first receive with MPI_ANY_TAG on lanes changes.
+Found find(Comm& comm, int source, int tag, bool take) {
+  Found found;
+  found.vni = &p2p::vni_of(comm, Plane::user, source, tag);
+  if (tag == MPI_ANY_TAG && p2p::lanes_of(comm, Plane::user) != nullptr) [[unlikely]]
+    (void)comm.owner->lanes->any_tag_of(comm);
+  if (p2p::AnyTag* const any_tag = comm.any_tag.load(std::memory_order_acquire)) [[unlikely]]
+    found.content = any_tag->probe(source, tag, take, found.envelope, found.vni);
+  else
+    found.content = found.vni->probe(comm.context, source, tag, take, found.envelope);
+  return found;
 }
 
-// Null: it may never come, and the reason.
-message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found,
-                                Error& why) {
-  message::Unexpected* content = nullptr;
+Found try_probe(Comm& comm, int source, int tag, bool take) {
+  const bool moved = p2p::progress(*comm.owner, nullptr);
+  const Found found = find(comm, source, tag, take);
+  if (found.content == nullptr) p2p::tested_in_vain(*comm.owner, moved);
+  return found;
+}
+
+// None: it may never come, and the reason.
+Found wait_probe(Comm& comm, int source, int tag, bool take, Error& why) {
+  Found found;
   const auto holds = [&] {
-    if (content == nullptr) content = vni.probe(comm.context, source, tag, take, found);  // asked again later
-    if (content == nullptr) why = fault_of(comm, source);
-    return content != nullptr || why;
+    if (found.content == nullptr) found = find(comm, source, tag, take);  // asked again later
+    if (found.content == nullptr) why = fault_of(comm, source);
+    return found.content != nullptr || why;
   };
+  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   vni.begin_probing();
   p2p::wait_until(*comm.owner, engine::wait_on(comm, boot::Awaited::probed, source, tag), holds);
   vni.end_probing();
-  return content;
+  return found;
 }
 
 // Polls once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is empty.
@@ -55,26 +75,24 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
     return success;
   }
   const bool take = message != nullptr;
-  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
-  engine::Probed found;
   // A message that has been taken must not be lost for lack of memory: the object that holds it is made before.
-  if (take && !blocking && try_probe(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
+  if (take && !blocking && try_probe(comm, source, tag, false).content == nullptr) return fault_of(comm, source);
   Error why;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
-  message::Unexpected* content =
-      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : try_probe(comm, vni, source, tag, take, found);
-  there = content != nullptr;
-  if (there) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
+  const Found found = blocking ? wait_probe(comm, source, tag, take, why) : try_probe(comm, source, tag, take);
+  there = found.content != nullptr;
+  if (there)
+    set_status(out, found.envelope.source, found.envelope.tag, static_cast<MPI_Count>(found.envelope.bytes));
   if (!there) {  // by now, if another thread has it
     if (take) retire(*made);
     return blocking ? why : fault_of(comm, source);
   }
   if (!take) return success;
   retain(comm);  // the program may free it before it receives
-  made->source = found.source;
-  made->tag = found.tag;
-  made->vni = &vni;
-  made->content = content;
+  made->source = found.envelope.source;
+  made->tag = found.envelope.tag;
+  made->vni = found.vni;
+  made->content = found.content;
   *message = handle_of<MPI_Message>(*made);
   return success;
 }

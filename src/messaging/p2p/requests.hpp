@@ -1,6 +1,7 @@
 // Point-to-point requests for the MPI calls of this folder; the rest of the library uses p2p.hpp.
 #pragma once
 
+#include "messaging/p2p/lanes.hpp"
 #include "messaging/p2p/p2p.hpp"
 
 namespace heddle::p2p {
@@ -9,10 +10,14 @@ namespace heddle::p2p {
 // on consecutive VNIs, on every member alike. If all members have asserted to receive by tag, or by source, then the
 // program's messages of one communicator go round too: those that may have to be matched in order share both and so a
 // VNI. Found with the first message, since the context of a duplicate may become known after its handle.
+// On one node the messages are spread by tag without assertions, too (lanes.hpp).
 engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag);
 inline engine::Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
   engine::Vni* vni = comm.vni.load(std::memory_order_acquire);  // a requested one is made by its first message
-  return vni != nullptr ? *vni : choose_vni(comm, plane, source, tag);
+  if (vni != nullptr) return *vni;
+  if (const Lanes* const lanes = comm.lanes.load(std::memory_order_acquire))
+    return plane == Plane::user ? lanes->of(comm, tag) : lanes->of(comm, 0);
+  return choose_vni(comm, plane, source, tag);
 }
 
 // A request that describes an operation which has not been started. `peer` is not MPI_PROC_NULL.

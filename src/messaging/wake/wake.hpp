@@ -40,6 +40,7 @@ enum class Event : std::uint8_t {
   send_without_room_away,
   rest_without_room,
   packet_held,
+  followed_send_left,
   // ---- of the engine
   backlog_left,
   work_for_communication_thread,
@@ -70,7 +71,7 @@ struct Action {
   const char* happens;  // for the documents
 };
 
-inline constexpr std::array<Action, 18> actions{{
+inline constexpr std::array<Action, 19> actions{{
     {Event::library_operation_done, Ring::blocked, Timer::none, false, false, "an operation of the library completes"},
     {Event::server_request_done, Ring::blocked, Timer::none, false, false, "the last request of a server completes"},
     {Event::probed_message, Ring::always, Timer::none, false, false,
@@ -86,6 +87,8 @@ inline constexpr std::array<Action, 18> actions{{
     {Event::rest_without_room, Ring::blocked, Timer::none, false, false,
      "a poll sends a part of what waits for other nodes"},
     {Event::packet_held, Ring::none, Timer::sending, false, false, "a message waits to share a packet"},
+    {Event::followed_send_left, Ring::blocked, Timer::none, false, false,
+     "a send has left that one through another VNI follows"},
     {Event::backlog_left, Ring::blocked, Timer::none, false, false, "a thread stops polling and leaves work in a VNI"},
     {Event::work_for_communication_thread, Ring::blocked, Timer::none, false, false,
      "a thread needs the communication thread (model `offload`)"},

@@ -4,6 +4,7 @@
 
 #include "launch/rank/rank.hpp"
 #include "messaging/engine/vni.hpp"
+#include "messaging/p2p/any_tag.hpp"
 #include "messaging/p2p/buffer.hpp"
 #include "mpi/coll/internal.hpp"
 #include "mpi/comm/shown_name.hpp"
@@ -47,6 +48,7 @@ Comm::~Comm() {
     owner->counter_registry.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
   if (!name.empty()) hide_name(*this);
   if (owner->faults) owner->faults->leave(*this);
+  if (p2p::AnyTag* const receives = any_tag.load(std::memory_order_acquire)) receives->close();
   coll::release_state(*this);
   if (local_comm) release(*local_comm);
   if (remote_group) release(*remote_group);

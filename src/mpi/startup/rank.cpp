@@ -27,6 +27,7 @@
 #include "messaging/message/choose.hpp"
 #include "messaging/message/request_cache.hpp"
 #include "messaging/p2p/buffer.hpp"
+#include "messaging/p2p/lanes.hpp"
 #include "mpi/dpm/board.hpp"
 #include "mpi/ft/begin.hpp"
 #include "mpi/startup/network_settings.hpp"
@@ -275,6 +276,7 @@ static Error bring_up(Rank& rank) {
     return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.rank_shown(), error.what());
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
+  if (const int lanes = rank.engine->model().lanes; lanes > 1) rank.lanes = std::make_unique<p2p::Lanes>(*rank.engine, lanes);
   rank.sent = &message::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);
   if (job.survives_failures()) ft::begin(rank);

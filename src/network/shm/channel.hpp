@@ -86,6 +86,8 @@ struct Channel {
   Offset next_inbound;  // list of the receiver's inbound channels
   std::uint32_t slot_count;
   Offset spare;  // for a channel of as many slots from the receiver to the sender, if that has made none; or nowhere
+  // Written by threads of the sender that change the lane; read when messages of several lanes are put into one order.
+  alignas(64) Native::atomic<std::uint32_t> claims_noted;
   alignas(128) std::byte bulk[bulk_bytes];
   std::byte cells[Cells::of_a_channel][eager_bytes];
   // The slots follow.

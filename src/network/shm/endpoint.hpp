@@ -132,6 +132,22 @@ class Endpoint {
     return fluxes_ != nullptr && fluxes_->arrived();
   }
 
+  // Any thread of the sender: notes what it has sent to the peer (SlotProducer::note_claims).
+  void note_claims(int peer) { producers_[peer].note_claims(); }
+  // With the VNI's lock held: from now on looks for all that has been noted so. True once it has been taken.
+  void look_for_noted() {
+    if (any_new()) admit();
+    for_each_consumer([](Consumer& consumer) { consumer.look_for_noted(); });
+  }
+  bool has_taken_noted() const {
+    bool taken = true;
+    for_each_consumer([&](const Consumer& consumer) { taken &= consumer.has_taken_noted(); });
+    return taken;
+  }
+
+  // False if no channel leads here; any thread.
+  bool is_in_use() const { return any_new() || consumer_count_.load(std::memory_order_relaxed) != 0; }
+
   // The number of messages taken; any thread.
   std::uint32_t taken() const {
     if (fluxes_ != nullptr) return fluxes_->taken();
@@ -203,6 +219,11 @@ class Endpoint {
   // slot.
   bool is_stamped(const Header& header) const {
     return claiming_ == Claiming::by_flux && header.kind <= MessageKind::rts;
+  }
+  template <class F>
+  void for_each_consumer(F&& f) const {
+    const int n = consumer_count_.load(std::memory_order_relaxed);
+    for (int i = 0; i < n; ++i) f(*consumers_[i]);
   }
   bool any_new() const { return own_box().inbound.is_beyond(known_inbound_.load(std::memory_order_relaxed)); }
   // Frees the places of taken messages.

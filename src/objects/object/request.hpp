@@ -28,6 +28,12 @@ struct Waiter;  // a sleeping thread (base/safety/waiter.hpp)
 namespace engine {
 class Vni;
 }
+namespace message {
+struct OutboxPeer;
+}
+namespace p2p {
+class AnyTag;
+}
 
 // The actions of a kind of request beyond waiting for `done`. A null entry means that there is none.
 struct RequestType {
@@ -55,11 +61,18 @@ struct ReceiveState {
       0;  // of a posted one, to choose between an exact and a wildcard match; 0: it has ended without a message
   std::size_t message_bytes = 0;  // of a message that was truncated
 };
+// The order of a send after a send of the same thread through another VNI (messaging/lanes/). All zero: none is needed.
+struct SendOrder {
+  std::uint64_t stamp = 0;                       // the time of the change
+  message::OutboxPeer* behind = nullptr;   // the send leaves after this queue has sent its entry `entry`
+  std::uint32_t entry = 0;
+};
 // Point-to-point state of a send that its receiver has not confirmed yet.
 struct SendState {
   std::uint64_t claim =
       0;  // to a rank of this node: where both ends claim the message (protocol/local/claims.hpp); or node::nowhere
   std::uint64_t name = 0;  // to another node: what the receiver's answer calls the send; 0: it is not to be answered
+  SendOrder order;
 };
 
 struct Request final : Object {
@@ -100,6 +113,7 @@ struct Request final : Object {
     SendState send;
   };
 
+  std::atomic<p2p::AnyTag*> any_tag{nullptr};  // a receive that waits there (messaging/p2p/any_tag.hpp)
   void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
 };
 

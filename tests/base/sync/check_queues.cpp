@@ -1,6 +1,7 @@
 #include "check.hpp"
 #include "engine.hpp"
 #include "flux_body.hpp"
+#include "lane_body.hpp"
 #include "queue_body.hpp"
 #include "queues.hpp"
 
@@ -25,6 +26,9 @@ void enroll_queues() {
   enroll<FluxBody<Checker, 3>>("flux/ordered", 2, 3);
   enroll<FluxBody<Checker, 3>>("flux/ordered", 3, 2);
   enroll<FluxBody<Checker, 3, Looks::once>>("flux/looks-once", 3, 2, true);
+  enroll<LaneBody<Checker, 3>>("lanes/ordered", 2, 4);
+  enroll<LaneBody<Checker, 3>>("lanes/ordered", 3, 3);
+  enroll<LaneBody<Checker, 3, Passes::one>>("lanes/one-pass", 2, 3, true);
 }
 
 }  // namespace heddle::test

@@ -40,6 +40,7 @@ class FluxBody {
   struct Channel {
     typename P::template atomic<std::uint32_t> slots_consumed;
     typename P::template atomic<std::uint32_t> producer_waits;
+    typename P::template atomic<std::uint32_t> claims_noted;
     std::uint32_t slot_count = 2;
     Slot all[2];
     Slot* slots() { return all; }

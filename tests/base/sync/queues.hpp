@@ -141,6 +141,7 @@ class SlotsOfNumbers {
   struct Channel {
     typename P::template atomic<std::uint32_t> slots_consumed;
     typename P::template atomic<std::uint32_t> producer_waits;
+    typename P::template atomic<std::uint32_t> claims_noted;
     std::uint32_t slot_count = Count;
     Slot all[Count];
     Slot* slots() { return all; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +21,7 @@ struct alignas(platform::cache_line) OutboxItem {
   Request* request = nullptr;  // null: a control message
   lln::Header header;
   std::size_t bytes = 0;
+  std::uint32_t number = 0;    // of this entry among those of its queue, from 1
   std::uint64_t since = 0;     // start of its wait in ticks; 0: the wait is not counted
   std::uint8_t overtaken = 0;  // the number of messages that have passed it (priority.hpp)
   std::byte payload[lln::Route::inject_bytes];
@@ -63,6 +65,14 @@ struct alignas(64) OutboxPeer {
   bool closed = false;  // no message is sent to this peer any more
   int peer = 0;
   OutboxPeer* next = nullptr;  // in the list of peers that have entries
+  // For sends of the same thread through other VNIs, which must not overtake an entry (SendOrder). Any thread reads the numbers.
+  std::atomic<std::uint32_t> appended{0};  // entries so far
+  std::atomic<std::uint32_t> left{0};      // all entries up to this number have left
+  std::atomic<bool> followed{false};       // such a send waits
+
+  bool has_sent(std::uint32_t entry) const {
+    return static_cast<std::int32_t>(left.load(std::memory_order_acquire) - entry) >= 0;
+  }
 };
 static_assert(sizeof(OutboxPeer) == 64);
 

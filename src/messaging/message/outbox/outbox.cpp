@@ -37,6 +37,8 @@ void Outbox::list(OutboxPeer& queue, int peer) {
 bool Outbox::append(int peer, OutboxItem& item) {
   item.since = instruments::counting() ? instruments::ticks() : 0;
   OutboxPeer& queue = of(peer);
+  item.number = queue.appended.load(std::memory_order_relaxed) + 1;
+  queue.appended.store(item.number, std::memory_order_relaxed);
   const bool first = queue.items.append(item);
   list(queue, peer);
   return first;
@@ -48,6 +50,7 @@ bool Outbox::remove(const Request& send) {
   if (item == nullptr) return false;
   drop(*item);
   change_size(-1);
+  note_left(of(send.peer));
   return true;
 }
 

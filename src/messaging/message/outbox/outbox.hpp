@@ -27,6 +27,9 @@ class Outbox {
   bool must_wait(int peer) const { return !of(peer).items.empty(); }
   bool any() const { return size_.load(std::memory_order_relaxed) != 0; }
 
+  // Any thread. The queue of a peer, whose entries a send through another VNI may have to follow.
+  OutboxPeer& queue_of(int peer) const { return of(peer); }
+
   // Any thread that is about to append. Prefetches the lines that append() writes, as far as they are known without the lock.
   void fetch_for_append(int peer) const {
     platform::Native::prefetch_for_write(&waiting_);
@@ -59,6 +62,7 @@ class Outbox {
       drop_item(*item);
       drop(*item);
     }
+    note_left(queue);
     for (OutboxPeer** link = &waiting_; *link != nullptr; link = &(*link)->next) {
       if (*link != &queue) continue;
       *link = queue.next;
@@ -77,6 +81,7 @@ class Outbox {
         change_size(-1);
         drop(*item);
       }
+      note_left(*queue);
     }
   }
 
@@ -98,6 +103,7 @@ class Outbox {
         }) != 0;
         left |= packets.any_pieces();
       });
+      note_left(peer);
       if (peer.items.empty() && peer.longs.empty()) {
         *link = peer.next;
         peer.listed = false;
@@ -108,6 +114,8 @@ class Outbox {
     if (left) departures_.store(departures() + 1, std::memory_order_relaxed);
     return left;
   }
+  // True once after entries have left that a send through another VNI was waiting for.
+  bool take_followed() { return std::exchange(followed_, false); }
   // Any thread. The number of flushes in which something has left.
   std::uint32_t departures() const { return departures_.load(std::memory_order_relaxed); }
   template <class F>
@@ -119,6 +127,17 @@ class Outbox {
  private:
   OutboxPeer& of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void list(OutboxPeer& queue, int peer);
+  // After entries may have left the queue.
+  void note_left(OutboxPeer& queue) {
+    const OutboxItem* const first = queue.items.front();
+    const std::uint32_t left = first != nullptr ? first->number - 1 : queue.appended.load(std::memory_order_relaxed);
+    if (left == queue.left.load(std::memory_order_relaxed)) return;
+    queue.left.store(left, std::memory_order_seq_cst);  // before the load: a send that says that it follows reads this afterwards
+    if (queue.followed.load(std::memory_order_seq_cst)) [[unlikely]] {
+      queue.followed.store(false, std::memory_order_relaxed);
+      followed_ = true;
+    }
+  }
   void drop(OutboxItem& item);
   // No atomic increment: only the lock holder writes it, and other threads only read it.
   void change_size(int by) {
@@ -132,6 +151,7 @@ class Outbox {
   alignas(platform::cache_line) OutboxPeer* waiting_ = nullptr;
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> departures_{0};
+  bool followed_ = false;
   OutboxItem* spare_ =
       nullptr;  // the next item to use; its address is known without reading the item, which another core has written
   OutboxItem* free_ = nullptr;

@@ -37,7 +37,8 @@ LocalProtocols::LocalProtocols(const Parts& parts)
 // ---- the sender
 
 Leaving LocalProtocols::leaving_of(const Request& send) const {
-  return plan_send(send.capacity, is_synchronous(send), parts_.outgoing.local_eager_limit(send.peer), sizeof(LocalAck));
+  const std::size_t of_stamp = send.send.order.stamp != 0 ? sizeof send.send.order.stamp : 0;
+  return plan_send(send.capacity, is_synchronous(send), parts_.outgoing.local_eager_limit(send.peer) - of_stamp, sizeof(LocalAck));
 }
 
 std::size_t LocalProtocols::packet_bytes(const Request& send) const {
@@ -51,7 +52,7 @@ Posted LocalProtocols::start(Request& send, Wakeups& wakeups) {
   switch (leaving_of(send)) {
     case Leaving::eager: {
       const auto fill = [&](std::byte* to) { pack(*send.datatype, send.buffer, send.count, 0, to, send.capacity); };
-      const Posted posted = parts_.route.post(send.peer, header, send.capacity, fill);
+      const Posted posted = parts_.outgoing.post_for(send, header, send.capacity, fill);
       if (posted != Posted::done) return posted;
       parts_.outgoing.note_left();
       forget(send);
@@ -66,7 +67,7 @@ Posted LocalProtocols::start(Request& send, Wakeups& wakeups) {
         std::memcpy(to, &ack, sizeof ack);
         pack(*send.datatype, send.buffer, send.count, 0, to + sizeof ack, send.capacity);
       };
-      const Posted posted = parts_.route.post(send.peer, header, sizeof(LocalAck) + send.capacity, fill);
+      const Posted posted = parts_.outgoing.post_for(send, header, sizeof(LocalAck) + send.capacity, fill);
       if (posted == Posted::done) parts_.outgoing.note_left();
       return posted;
     }
@@ -101,7 +102,7 @@ Posted LocalProtocols::announce(Request& send, const Header& header, Wakeups& wa
       claims_.unread() + transfers_.staged_early() < most_unread)
     rts.stage = transfers_.offer(send);
   const auto fill = [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); };
-  const Posted posted = parts_.route.post(send.peer, header, sizeof rts, fill);
+  const Posted posted = parts_.outgoing.post_for(send, header, sizeof rts, fill);
   if (rts.stage == node::nowhere) {
     transfers_.note_sent();
   } else if (posted == Posted::done) {

@@ -1,0 +1,110 @@
+#include "messaging/p2p/lanes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/platform/native.hpp"
+#include "launch/rank/rank.hpp"
+#include "messaging/engine/vni.hpp"
+#include "messaging/message/vni_state.hpp"
+#include "messaging/p2p/p2p.hpp"
+
+namespace heddle::p2p {
+
+Lanes::Lanes(engine::Engine& engine, int count) : mask_(static_cast<std::size_t>(count) - 1) {
+  for (std::size_t lane = 0; lane <= mask_; ++lane) vnis_[lane] = &engine.vni(static_cast<int>(lane));
+}
+
+// The product with a root of a primitive polynomial in the field of `count()` elements: for it and for its sum with the factor, different
+// factors have different results.
+std::uint32_t Lanes::number_of(std::uint64_t context) const {
+  constexpr std::array<std::uint32_t, 7> polynomials{0, 0b10, 0b111, 0b1011, 0b10011, 0b100101, 0b1000011};  // by the degree
+  const auto factor = static_cast<std::uint32_t>(context / contexts_apart & mask_);
+  if (count() <= 2) return factor;
+  const std::uint32_t twice = 2 * factor;
+  return twice > mask_ ? twice ^ polynomials[static_cast<std::size_t>(std::countr_zero(count()))] : twice;
+}
+
+AnyTag& Lanes::any_tag_of(Comm& comm) {
+  if (AnyTag* const there = comm.any_tag.load(std::memory_order_acquire)) return *there;
+  const std::lock_guard guard(mutex_);
+  if (AnyTag* const there = comm.any_tag.load(std::memory_order_relaxed)) return *there;
+  const auto unused = std::find_if(any_tags_.begin(), any_tags_.end(), [](AnyTag& one) { return one.is_unused(); });
+  AnyTag& any_tag = unused != any_tags_.end() ? *unused : any_tags_.emplace_back(*this, *comm.owner);
+  any_tag.begin(comm);
+  comm.any_tag.store(&any_tag, std::memory_order_release);
+  // A thread that posts a receive in a lane checks afterwards whether it has to move it.
+  platform::Native::heavy_fence();
+  any_tag.open();
+  return any_tag;
+}
+
+constinit thread_local LastLanes last_lanes{};
+
+namespace {
+
+message::OutboxPeer& queue_of(const Lanes& lanes, const LastLane& last) {
+  return lanes[last.lane].state().parts().outgoing.outbox().queue_of(last.world_rank);
+}
+bool any_waits(const Lanes& lanes, const LastLane& last) {
+  const message::OutboxPeer& queue = queue_of(lanes, last);
+  return !queue.has_sent(queue.appended.load(std::memory_order_relaxed));
+}
+
+// Entries that found no room in the table. They may not be lost while messages wait in their lanes.
+thread_local std::vector<LastLane> more_last_lanes;
+
+bool is_of(const LastLane& last, std::uint64_t context, int world_rank) {
+  return last.context == context && last.world_rank == world_rank;
+}
+
+// The last lane of the thread: from the table, or else from the entries that found no room there, of which those without waiting
+// messages are forgotten. Context 0: none is known, so no message waits.
+LastLane last_lane(const Lanes& lanes, std::uint64_t context, int world_rank) {
+  const LastLane& entry = last_lanes.entry(context, world_rank);
+  if (is_of(entry, context, world_rank)) return entry;
+  LastLane found{};
+  std::erase_if(more_last_lanes, [&](const LastLane& last) {
+    const bool is_it = is_of(last, context, world_rank);
+    if (is_it) found = last;
+    return is_it || !any_waits(lanes, last);
+  });
+  return found;
+}
+
+}  // namespace
+
+[[gnu::noinline]] SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_rank, std::uint32_t lane) {
+  const LastLane last = last_lane(lanes, comm.context, world_rank);
+  LastLane& entry = last_lanes.entry(comm.context, world_rank);
+  if (entry.context != 0 && !is_of(entry, comm.context, world_rank) && any_waits(lanes, entry))
+    more_last_lanes.push_back(entry);
+  entry = {comm.context, world_rank, lane};
+  if (last.context == 0) return {.stamp = lln::Route::stamp()};
+  lanes[last.lane].finish_submissions();
+  lanes[last.lane].state().parts().route.note_claims(world_rank);
+  SendOrder order{.stamp = lln::Route::stamp()};
+  if (!any_waits(lanes, last)) [[likely]]
+    return order;
+  order.behind = &queue_of(lanes, last);
+  order.entry = order.behind->appended.load(std::memory_order_relaxed);
+  return order;
+}
+
+void post_any_tag(Comm& comm, Request& receive) {
+  Lanes& lanes = *comm.owner->lanes;
+  for (std::size_t lane = 0; lane != lanes.count(); ++lane) lanes[lane].finish_submissions();  // of older receives
+  try {
+    lanes.any_tag_of(comm).post(receive);
+  } catch (const std::bad_alloc&) {
+    receive.error = MPI_ERR_NO_MEM;
+    receive.receive.age = 0;
+    complete(receive);
+  }
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,100 @@
+// Lanes: the VNIs over which the messages of one communicator are spread by their tags, so that threads with tags of their own share no
+// VNI. The program has asserted nothing.
+//
+// A message and the receives with its tag have one lane, which keeps their order. MPI_ANY_TAG: any_tag.hpp. For it a sending thread that
+// changes the lane towards a rank stamps its message, and the message does not leave before those that the thread has sent through the
+// other lane (docs/adr/0103). A thread with one tag for each rank does nothing of that. The order of messages that different threads send
+// through different lanes is not kept (MPI 5.0, section 3.5: they are concurrent).
+//
+// Only communicators whose ranks share one node have lanes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "base/platform/native.hpp"
+#include "messaging/engine/engine.hpp"
+#include "messaging/p2p/any_tag.hpp"
+#include "objects/object/comm.hpp"
+#include "objects/object/request.hpp"
+
+namespace heddle::p2p {
+
+class Lanes {
+ public:
+  // The first `count` VNIs of the engine, a power of two.
+  Lanes(engine::Engine& engine, int count);
+
+  std::size_t count() const { return mask_ + 1; }
+  engine::Vni& operator[](std::size_t lane) const { return *vnis_[lane]; }
+  // A number that tells communicators apart. Threads with a tag each, a communicator each, or both have different lanes, as long as there
+  // are enough: neighbouring contexts have different numbers, also when each is combined with the tag of the same position.
+  std::uint32_t number_of(std::uint64_t context) const;
+  std::size_t index(std::uint32_t number, int tag) const { return (number ^ static_cast<std::uint32_t>(tag)) & mask_; }
+  engine::Vni& of(const Comm& comm, int tag) const { return *vnis_[index(comm.lane_number.load(std::memory_order_relaxed), tag)]; }
+
+  // The state of a communicator whose receives use MPI_ANY_TAG; made by the first. Throws std::bad_alloc.
+  AnyTag& any_tag_of(Comm& comm);
+
+ private:
+  std::array<engine::Vni*, lln::most_vnis> vnis_{};
+  std::size_t mask_;
+  threads::Mutex mutex_;         // guards any_tags_, and the members any_tag of communicators
+  std::deque<AnyTag> any_tags_;  // those of freed communicators are used again
+};
+
+// The lanes of the program's messages on a communicator, or null. They are known after its first message.
+[[gnu::always_inline]] inline const Lanes* lanes_of(const Comm& comm, Plane plane) {
+  return plane == Plane::user ? comm.lanes.load(std::memory_order_acquire) : nullptr;
+}
+
+// The order of the calling thread's next message to a rank, on a communicator with lanes. Throws std::bad_alloc.
+SendOrder order_on_lane(const Comm& comm, const Lanes& lanes, int world_rank, int tag);
+
+// Starts a receive of a communicator with lanes.
+void start_recv_on_lane(Comm& comm, Request& receive);
+
+// ---- implementation
+
+// The lane of the calling thread's last message to a rank on a communicator.
+struct LastLane {
+  std::uint64_t context;  // 0: none
+  int world_rank;
+  std::uint32_t lane;
+};
+struct LastLanes {
+  static constexpr std::size_t entries = 16;
+  std::array<LastLane, entries> of;
+  LastLane& entry(std::uint64_t context, int world_rank) {
+    return of[(context / contexts_apart + static_cast<std::uint32_t>(world_rank)) % entries];
+  }
+};
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local LastLanes last_lanes;
+
+// Posts a receive with those that use MPI_ANY_TAG. Without memory it completes with that error.
+void post_any_tag(Comm& comm, Request& receive);
+
+[[gnu::always_inline]] inline void start_recv_on_lane(Comm& comm, Request& receive) {
+  if (receive.tag == MPI_ANY_TAG || comm.any_tag.load(std::memory_order_acquire) != nullptr) [[unlikely]]
+    return post_any_tag(comm, receive);
+  receive.vni->start_recv(receive);
+  platform::Native::light_fence();
+  // Messages in the lane may have been taken from there since, before the receive was posted.
+  if (comm.any_tag.load(std::memory_order_acquire) != nullptr && receive.vni->unpost(receive)) [[unlikely]]
+    post_any_tag(comm, receive);
+}
+
+SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_rank, std::uint32_t lane);
+
+inline SendOrder order_on_lane(const Comm& comm, const Lanes& lanes, int world_rank, int tag) {
+  const auto lane = static_cast<std::uint32_t>(lanes.index(comm.lane_number.load(std::memory_order_relaxed), tag));
+  const LastLane& last = last_lanes.entry(comm.context, world_rank);
+  if (last.context == comm.context && last.world_rank == world_rank && last.lane == lane) [[likely]]
+    return {};
+  if (comm.has_promised(promise_no_any_tag)) return {};
+  return order_after_change(comm, lanes, world_rank, lane);
+}
+
+}  // namespace heddle::p2p
