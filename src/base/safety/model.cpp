@@ -56,7 +56,8 @@ Result<void> parse_vnis(std::string_view word, int& vnis) {
 Result<void> parse_lanes(std::string_view word, Model& model) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), model.lanes);
   const bool is_number = error == std::errc() && end == word.data() + word.size();
-  if (!is_number || model.lanes < 1 || model.lanes > most_vnis || !std::has_single_bit(static_cast<unsigned>(model.lanes)))
+  if (!is_number || model.lanes < 1 || model.lanes > most_vnis ||
+      !std::has_single_bit(static_cast<unsigned>(model.lanes)))
     return refuse("lanes=%s is not a power of two from 1 to %d", std::string(word).c_str(), most_vnis);
   return {};
 }

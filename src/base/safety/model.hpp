@@ -32,7 +32,7 @@ enum class Waiting : std::uint8_t { contend, contend_low, backoff, usc, ksc, fla
 
 struct Model {
   std::string name;  // of the preset, or the composition as it was written
-  int vnis = 1;      // communicators are mapped to them in turn; 0: one for each core of a rank, up to most_own_vnis
+  int vnis = 1;      // communicators are mapped to them in turn; 0: two for each core of a rank, up to most_own_vnis
   Lock lock = Lock::futex;
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;

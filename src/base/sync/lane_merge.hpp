@@ -94,7 +94,8 @@ class LaneMerge {
   }
   bool is_held_back(const Item& item) const {
     return any_first([&](const Item& other) {
-      return Links::stamp(other) < Links::stamp(item) && !LanePasses::is_before(Links::pass(item) + 1, Links::pass(other));
+      return Links::stamp(other) < Links::stamp(item) &&
+             !LanePasses::is_before(Links::pass(item) + 1, Links::pass(other));
     });
   }
   int next_lane() const {

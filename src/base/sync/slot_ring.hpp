@@ -84,7 +84,8 @@ class SlotProducer {
     auto& noted = channel().claims_noted;
     const std::uint32_t now = position();
     std::uint32_t before = noted.load(order::relaxed);
-    while (static_cast<std::int32_t>(now - before) > 0 && !noted.compare_exchange(before, now, order::relaxed, order::relaxed)) {
+    while (static_cast<std::int32_t>(now - before) > 0 &&
+           !noted.compare_exchange(before, now, order::relaxed, order::relaxed)) {
     }
   }
 
@@ -172,7 +173,7 @@ class SlotConsumer {
  private:
   Channel* channel_;
   std::uint32_t slot_count_;
-  typename P::template atomic<std::uint32_t> position_{0};     // written by the consumer, read by others as a hint
+  typename P::template atomic<std::uint32_t> position_{0};  // written by the consumer, read by others as a hint
   std::uint32_t noted_ = 0;
   typename P::template atomic<std::uint32_t> seen_coming_{0};  // the sequence number of the last early notification
 };

@@ -34,7 +34,7 @@ struct Variable {
 inline constexpr std::array variables{
     Variable{"HEDDLE_MODEL", "PRESET[,PART=CHOICE...]", "auto",
              "Safety model for multithreaded access, the same for all ranks. "
-             "Parts are vnis, lock, submit, wait and strategy",
+             "Parts are vnis, lanes, lock, submit, wait and strategy",
              "guides/safety-models.md"},
     Variable{"HEDDLE_WAIT", "auto|busy|passive|spin|spin:MICROSECONDS", "auto",
              "Waiting policy: auto uses that of the safety model, busy never blocks, passive blocks "

@@ -35,7 +35,7 @@ class Engine;
 namespace p2p {
 class Lanes;
 class SendBuffer;
-}
+}  // namespace p2p
 namespace tool {
 struct Interface;
 }

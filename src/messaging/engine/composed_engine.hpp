@@ -487,8 +487,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::Setting setting_;  // of the progress threads
   Visits visits_;
   const std::unique_ptr<Lookout[]> lookouts_;  // one for each VNI
-  std::uint32_t seen_taken_ = 0;       // at the last call of poll_around()
-  std::uint32_t seen_departures_ = 0;  // at the last call of send_left()
+  std::uint32_t seen_taken_ = 0;               // at the last call of poll_around()
+  std::uint32_t seen_departures_ = 0;          // at the last call of send_left()
   // True if sends are left to idle cores, without a timer for each of them.
   std::atomic<bool> defers_{false};
 };

@@ -172,7 +172,8 @@ bool agree(const Rank& rank, Model& model, bool vnis_are_free, bool lanes_are_fr
     std::uint32_t by_flux;
     const char* way() const { return by_flux != 0 ? "by flux" : "by channel"; }
   };
-  const Entry ours{static_cast<std::uint16_t>(model.vnis), static_cast<std::uint16_t>(model.lanes), model.submission == P::flux};
+  const Entry ours{static_cast<std::uint16_t>(model.vnis), static_cast<std::uint16_t>(model.lanes),
+                   model.submission == P::flux};
   const auto others = std::bit_cast<Entry>(rank.job->agree(model_of_ranks, std::bit_cast<std::uint64_t>(ours)));
   const bool alike = others.by_flux == ours.by_flux && (vnis_are_free || others.vnis == ours.vnis) &&
                      (lanes_are_free || others.lanes == ours.lanes);
@@ -180,7 +181,8 @@ bool agree(const Rank& rank, Model& model, bool vnis_are_free, bool lanes_are_fr
   model.lanes = others.lanes;
   if (alike) return true;
   (void)fail(MPI_ERR_ARG,
-             "HEDDLE_MODEL=%s has %u VNIs and %u lanes and sends %s, that of another rank of the job %u and %u and %s; all must agree",
+             "HEDDLE_MODEL=%s has %u VNIs and %u lanes and sends %s, that of another rank of the job %u and %u and %s; "
+             "all must agree",
              model.name.c_str(), ours.vnis, ours.lanes, ours.way(), others.vnis, others.lanes, others.way());
   return false;
 }
@@ -213,21 +215,21 @@ Result<Model> parse_model(std::string_view text) {
   return model;
 }
 
-// By default a rank has a VNI for each thread that can run at the same time, so for each of its cores. Between nodes each VNI opens an end
-// at the network, with memory and connections of its own, so that it has few.
+// By default a rank has two VNIs for each thread that can run at the same time, so for each of its cores: then threads share none
+// (messaging/p2p/lanes.hpp). Between nodes each VNI opens an end at the network, with memory and connections of its own, so that it has few.
 int vnis_for(const Rank& rank, const Model& model) {
   if (model.vnis != 0) return std::max(model.vnis, model.lanes);
   const int most = rank.networks != nullptr ? several_vnis : safety::most_own_vnis;
   const int cores = static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks());
-  return std::max(std::clamp(cores, 1, most), model.lanes);
+  return std::max(cores > 1 ? std::min(2 * cores, most) : 1, model.lanes);
 }
 
 // By default a rank has lanes if its threads may communicate at the same time. User-level threads change their kernel threads, by which
 // the order over several lanes is known.
 int lanes_for(const Rank& rank, const Model& model) {
   if (model.lanes != 0) return model.lanes;
-  const bool possible = rank.thread_level == MPI_THREAD_MULTIPLE && model.submission != P::flux && !threads::user_level_possible() &&
-                        lln::stamps_are_ordered();
+  const bool possible = rank.thread_level == MPI_THREAD_MULTIPLE && model.submission != P::flux &&
+                        !threads::user_level_possible() && lln::stamps_are_ordered();
   return possible ? static_cast<int>(std::bit_floor(static_cast<unsigned>(model.vnis))) : 1;
 }
 
@@ -242,8 +244,11 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   Model& model = *parsed;
   if (message::CopySettings copies; !read_copy_settings(copies)) return nullptr;
   if (model.lanes > 1 && threads::user_level_possible()) {
-    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s has lanes, and the program loads user-level threads, whose messages would lose their order; "
-               "leave lanes= out", model.name.c_str());
+    (void)fail(
+        MPI_ERR_ARG,
+        "HEDDLE_MODEL=%s has lanes, and the program loads user-level threads, whose messages would lose their order; "
+        "leave lanes= out",
+        model.name.c_str());
     return nullptr;
   }
   const bool vnis_are_free = model.vnis == 0;

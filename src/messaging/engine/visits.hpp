@@ -4,7 +4,7 @@
 // that is the greatest cost: 13 million messages a second if each poll visits the other VNIs, 61 by the rule below (simulated, the 16
 // cores of machines/xeon-16.json). So a thread whose own VNI has messages leaves the other VNIs to their threads. After
 // `idle_polls` polls in a row without progress, and after `busy_polls` in any case, it visits them: their messages may have no other
-// thread. A rank of one thread has no line to take away, and visits them with each poll.
+// thread. A rank of one thread has no line to take away, and visits them more often.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class Visits {
   // After each poll of the caller's own VNI. True: the caller polls the other VNIs, too.
   bool are_due(bool made_progress) {
     if (!cheap_) return ++of_thread_.polls % polls_for_one == 0;
-    if (is_only_thread()) return true;
+    if (is_only_thread()) return ++of_thread_.polls % polls_alone == 0;
     of_thread_.idle = made_progress ? 0 : of_thread_.idle + 1;
     if (++of_thread_.polls < busy_polls && of_thread_.idle < idle_polls) [[likely]]
       return false;
@@ -31,7 +31,8 @@ class Visits {
 
  private:
   static constexpr std::uint32_t polls_for_one = 16;  // Amer 2019, Fig. 3a: `if (cond)`
-  static constexpr std::uint32_t idle_polls = 64;     // 2 us; the answer to a short message takes less
+  static constexpr std::uint32_t polls_alone = 8;  // no line is taken from another thread, but each VNI has to be read
+  static constexpr std::uint32_t idle_polls = 64;  // 2 us; the answer to a short message takes less
   static constexpr std::uint32_t busy_polls = 256;
 
   struct OfThread {

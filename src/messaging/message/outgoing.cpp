@@ -79,7 +79,8 @@ bool Outgoing::inject(const SendArgs& args) {
 
 bool Outgoing::send_stamped(const SendArgs& args, std::uint64_t stamp, bool concurrently) {
   const std::size_t bytes = args.bytes + sizeof stamp;
-  if (bytes > (concurrently ? lln::Route::inject_bytes : local_eager_limit(args.peer)) || must_wait(args.peer)) return false;
+  if (bytes > (concurrently ? lln::Route::inject_bytes : local_eager_limit(args.peer)) || must_wait(args.peer))
+    return false;
   lln::Header header = args.header;
   header.kind = lln::with_stamp(header.kind);
   const auto fill = [&](std::byte* to) {

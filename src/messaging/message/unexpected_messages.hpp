@@ -154,7 +154,8 @@ class UnexpectedMessages {
     if (!index_) index_.reset(new (std::nothrow) Index);
     if (!index_) return false;
     indexed_ |= 1u << kind;
-    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr && indexed_ != 0; message = message->later)
+    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr && indexed_ != 0;
+         message = message->later)
       enter(*message, 1u << kind);
     return indexed_ != 0;
   }
@@ -183,7 +184,8 @@ class UnexpectedMessages {
   [[gnu::cold]] void give_up_indexes() {
     indexed_ = 0;
     index_.reset();
-    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr; message = message->later) message->places.reset();
+    for (Unexpected* message = oldest_.load(std::memory_order_relaxed); message != nullptr; message = message->later)
+      message->places.reset();
   }
 
   Queues<Unexpected> queues_;

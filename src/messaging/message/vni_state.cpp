@@ -266,15 +266,16 @@ Unexpected* VniState::found(Unexpected* message, const Envelope& asked, bool tak
   }
 }
 
-[[gnu::noinline]] void VniState::arrive_with_stamp(int sender, Header header, const std::byte* payload, std::size_t bytes,
-                                                   Wakeups& wakeups) {
+[[gnu::noinline]] void VniState::arrive_with_stamp(int sender, Header header, const std::byte* payload,
+                                                   std::size_t bytes, Wakeups& wakeups) {
   header.kind = lln::without_stamp(header.kind);
   bytes -= sizeof(std::uint64_t);
   unexpected_.note_stamp(sender, first_of<std::uint64_t>(payload + bytes));
   arrive(sender, header, payload, bytes, wakeups);
 }
 
-bool VniState::take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take, Wakeups& wakeups) {
+bool VniState::take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take,
+                        Wakeups& wakeups) {
   if (begins) route_.look_for_noted();
   (void)drain(everything, wakeups);
   while (Unexpected* const message = probe(context, MPI_ANY_SOURCE, MPI_ANY_TAG, true)) take(*message);

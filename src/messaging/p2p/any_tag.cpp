@@ -1,5 +1,6 @@
 #include "messaging/p2p/any_tag.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -22,7 +23,6 @@ void AnyTag::begin(const Comm& comm) {
   for (int source = 0; source != comm.remote_size; ++source) merges_.emplace_back(lanes_.count(), passes_);
   state_ = State::begun;
   context_ = comm.context;
-  lane_number_ = comm.lane_number.load(std::memory_order_relaxed);
 }
 
 // From here on each message that finds no receive in its lane wakes a blocked thread, which takes it from there.
@@ -46,7 +46,7 @@ bool AnyTag::is_unused() {
 }
 
 engine::Vni& AnyTag::vni_of(const Unexpected& message) const {
-  return lanes_[lanes_.index(lane_number_, message.header.tag)];
+  return lanes_[lanes_.index(context_, message.header.tag)];
 }
 
 // ---- receives
@@ -101,10 +101,7 @@ void AnyTag::begin_moving(Started& one) {
     one.message = nullptr;
     shortage_.end();
   } catch (const std::bad_alloc&) {
-    if (shortage_.bear()) {
-      poll_again = true;
-      return;
-    }
+    if (shortage_.bear()) return;
     matcher_.add_unexpected(*std::exchange(one.message, nullptr));
     one.lane->error = MPI_ERR_NO_MEM;
     one.lane->receive.age = 0;
@@ -164,7 +161,6 @@ void AnyTag::take_messages() {
       }
     }
   }
-  poll_again = taken_ != 0 || pass_began_;
 }
 
 void AnyTag::match(Unexpected& message) {
@@ -195,18 +191,26 @@ bool AnyTag::poll() {
   Completed completed;
   bool over = false;
   {
-    const std::lock_guard guard(mutex_);
-    poll_again = false;
+    // A thread that holds the mutex may wait for the calling one, which is the communication thread of the model `offload`.
+    const std::unique_lock guard(mutex_, std::try_to_lock);
+    poll_again = !guard.owns_lock();
+    if (poll_again) return false;
     if (state_ != State::begun && anything_there()) take_messages();
     for (Started& one : started_)
       if (one.message != nullptr) begin_moving(one);
     completed.reserve(started_.size());
     collect_completed(completed);
+    poll_again = anything_left();
     over = is_over();
     if (over) end();
   }
   complete(completed);
   return over;
+}
+
+bool AnyTag::anything_left() const {
+  const auto waits_for_memory = [](const Started& one) { return one.message != nullptr; };
+  return taken_ != 0 || pass_began_ || std::any_of(started_.begin(), started_.end(), waits_for_memory);
 }
 
 void AnyTag::collect_completed(Completed& completed) {

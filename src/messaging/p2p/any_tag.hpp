@@ -69,6 +69,7 @@ class AnyTag final : public progress::Pollable {
   using Completed = std::vector<Started>;
 
   bool anything_there() const;
+  bool anything_left() const;
   void take_messages();
   bool take_pass();
   void match(message::Unexpected& message);
@@ -86,12 +87,11 @@ class AnyTag final : public progress::Pollable {
   threads::Mutex mutex_;  // guards the rest
   State state_ = State::unused;
   std::uint64_t context_ = 0;
-  std::uint32_t lane_number_ = 0;  // of the communicator
   message::Matcher matcher_;
   sync::LanePasses passes_;
   std::vector<sync::LaneMerge<message::Unexpected, Links>> merges_;  // by rank in the communicator
-  std::uint64_t taken_ = 0;  // messages in them
-  std::uint64_t posted_ = 0;  // receives that wait for a message
+  std::uint64_t taken_ = 0;                                          // messages in them
+  std::uint64_t posted_ = 0;                                         // receives that wait for a message
   std::vector<Started> started_;
   bool pass_began_ = false;   // and is not complete
   Request* spare_ = nullptr;  // for the next receive that starts

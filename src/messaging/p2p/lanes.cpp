@@ -1,8 +1,6 @@
 #include "messaging/p2p/lanes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -17,16 +15,6 @@ namespace heddle::p2p {
 
 Lanes::Lanes(engine::Engine& engine, int count) : mask_(static_cast<std::size_t>(count) - 1) {
   for (std::size_t lane = 0; lane <= mask_; ++lane) vnis_[lane] = &engine.vni(static_cast<int>(lane));
-}
-
-// The product with a root of a primitive polynomial in the field of `count()` elements: for it and for its sum with the factor, different
-// factors have different results.
-std::uint32_t Lanes::number_of(std::uint64_t context) const {
-  constexpr std::array<std::uint32_t, 7> polynomials{0, 0b10, 0b111, 0b1011, 0b10011, 0b100101, 0b1000011};  // by the degree
-  const auto factor = static_cast<std::uint32_t>(context / contexts_apart & mask_);
-  if (count() <= 2) return factor;
-  const std::uint32_t twice = 2 * factor;
-  return twice > mask_ ? twice ^ polynomials[static_cast<std::size_t>(std::countr_zero(count()))] : twice;
 }
 
 AnyTag& Lanes::any_tag_of(Comm& comm) {
@@ -78,7 +66,8 @@ LastLane last_lane(const Lanes& lanes, std::uint64_t context, int world_rank) {
 
 }  // namespace
 
-[[gnu::noinline]] SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_rank, std::uint32_t lane) {
+[[gnu::noinline]] SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_rank,
+                                               std::uint32_t lane) {
   const LastLane last = last_lane(lanes, comm.context, world_rank);
   LastLane& entry = last_lanes.entry(comm.context, world_rank);
   if (entry.context != 0 && !is_of(entry, comm.context, world_rank) && any_waits(lanes, entry))

@@ -29,11 +29,12 @@ class Lanes {
 
   std::size_t count() const { return mask_ + 1; }
   engine::Vni& operator[](std::size_t lane) const { return *vnis_[lane]; }
-  // A number that tells communicators apart. Threads with a tag each, a communicator each, or both have different lanes, as long as there
-  // are enough: neighbouring contexts have different numbers, also when each is combined with the tag of the same position.
-  std::uint32_t number_of(std::uint64_t context) const;
-  std::size_t index(std::uint32_t number, int tag) const { return (number ^ static_cast<std::uint32_t>(tag)) & mask_; }
-  engine::Vni& of(const Comm& comm, int tag) const { return *vnis_[index(comm.lane_number.load(std::memory_order_relaxed), tag)]; }
+  // Threads with a tag each, a communicator each, or both have different lanes, if there are twice as many lanes as threads: numbers that
+  // follow each other, of tags or contexts or both, have distances of 1, 2 and 3.
+  std::size_t index(std::uint64_t context, int tag) const {
+    return (2 * (context / contexts_apart) + static_cast<std::uint32_t>(tag)) & mask_;
+  }
+  engine::Vni& of(const Comm& comm, int tag) const { return *vnis_[index(comm.context, tag)]; }
 
   // The state of a communicator whose receives use MPI_ANY_TAG; made by the first. Throws std::bad_alloc.
   AnyTag& any_tag_of(Comm& comm);
@@ -89,7 +90,7 @@ void post_any_tag(Comm& comm, Request& receive);
 SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_rank, std::uint32_t lane);
 
 inline SendOrder order_on_lane(const Comm& comm, const Lanes& lanes, int world_rank, int tag) {
-  const auto lane = static_cast<std::uint32_t>(lanes.index(comm.lane_number.load(std::memory_order_relaxed), tag));
+  const auto lane = static_cast<std::uint32_t>(lanes.index(comm.context, tag));
   const LastLane& last = last_lanes.entry(comm.context, world_rank);
   if (last.context == comm.context && last.world_rank == world_rank && last.lane == lane) [[likely]]
     return {};

@@ -62,7 +62,8 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
   count_use(comm, plane, Count::sends);
   engine::Vni& vni = vni_of(comm, plane, comm.rank, tag);
   const SendOrder order = order_of_send(comm, plane, peer, tag);
-  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order)) [[likely]]
+  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order))
+      [[likely]]
     return success;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   request.send.order = order;
@@ -203,10 +204,12 @@ namespace {
 
 // Both sides of a communicator decide alike. Between nodes two lanes are two routes, and the later message may arrive first.
 bool has_lanes(const Rank& rank, const Comm& comm) {
-  if (rank.lanes == nullptr || rank.faults || comm.asked_model() != 0 || comm.has_promised(promise_no_any_source)) return false;
+  if (rank.lanes == nullptr || rank.faults || comm.asked_model() != 0 || comm.has_promised(promise_no_any_source))
+    return false;
   const auto is_here = [&](const Group& group) {
     for (int r = 0; r < group.size; ++r)
-      if (!rank.node->is_local(group.world_ranks.empty() ? r : group.world_ranks[static_cast<std::size_t>(r)])) return false;
+      if (!rank.node->is_local(group.world_ranks.empty() ? r : group.world_ranks[static_cast<std::size_t>(r)]))
+        return false;
     return true;
   };
   return is_here(*comm.local_group) && (comm.remote_group == nullptr || is_here(*comm.remote_group));
@@ -221,7 +224,6 @@ engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
     if (comm.faults.load(std::memory_order_acquire)->is_revoked()) return rank.engine->revoked_vni();
   }
   if (has_lanes(rank, comm)) {
-    comm.lane_number.store(rank.lanes->number_of(comm.context), std::memory_order_relaxed);
     comm.lanes.store(rank.lanes.get(), std::memory_order_release);
     return rank.lanes->of(comm, plane == Plane::user ? tag : 0);
   }

@@ -81,8 +81,7 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
   Message* const made = take ? make_object<Message>(comm) : nullptr;
   const Found found = blocking ? wait_probe(comm, source, tag, take, why) : try_probe(comm, source, tag, take);
   there = found.content != nullptr;
-  if (there)
-    set_status(out, found.envelope.source, found.envelope.tag, static_cast<MPI_Count>(found.envelope.bytes));
+  if (there) set_status(out, found.envelope.source, found.envelope.tag, static_cast<MPI_Count>(found.envelope.bytes));
   if (!there) {  // by now, if another thread has it
     if (take) retire(*made);
     return blocking ? why : fault_of(comm, source);

@@ -276,7 +276,8 @@ static Error bring_up(Rank& rank) {
     return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.rank_shown(), error.what());
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
-  if (const int lanes = rank.engine->model().lanes; lanes > 1) rank.lanes = std::make_unique<p2p::Lanes>(*rank.engine, lanes);
+  if (const int lanes = rank.engine->model().lanes; lanes > 1)
+    rank.lanes = std::make_unique<p2p::Lanes>(*rank.engine, lanes);
   rank.sent = &message::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);
   if (job.survives_failures()) ft::begin(rank);

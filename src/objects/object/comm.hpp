@@ -31,7 +31,7 @@ namespace p2p {
 class AnyTag;
 class Lanes;
 class SendBuffer;
-}
+}  // namespace p2p
 namespace coll {
 struct CommState;
 }
@@ -62,9 +62,9 @@ struct Comm final : Object {
   std::atomic<engine::Vni*> vni{
       // the VNI of this communicator's messages; null until the first, or if there are several
       nullptr};
-  std::atomic<const p2p::Lanes*> lanes{nullptr};  // of the program's messages; null: they have one VNI, or none has been sent
+  std::atomic<const p2p::Lanes*> lanes{
+      nullptr};                     // of the program's messages; null: they have one VNI, or none has been sent
   const int* peer_world = nullptr;  // world rank by rank in the group that messages go to; null: the identity
-  std::atomic<std::uint32_t> lane_number{0};  // with `lanes`: tells communicators apart
   int rank = 0;                     // of this process, in the local group
   int size = 0;                     // of the local group
   int remote_size = 0;              // of the group that messages go to (an intracommunicator's own)
@@ -83,8 +83,9 @@ struct Comm final : Object {
   coll::CommState* coll = nullptr;  // made by coll/ on first use
   std::atomic<std::uint32_t> blocking_collectives{0};  // their tags, counted alike on every member
   std::atomic<std::uint32_t> nonblocking_collectives{0};
-  std::atomic<p2p::AnyTag*> any_tag{nullptr};  // its receives, once one has used MPI_ANY_TAG on lanes (messaging/p2p/any_tag.hpp)
-  instruments::Counters counters;           // its users, and their counts
+  std::atomic<p2p::AnyTag*> any_tag{
+      nullptr};                    // its receives, once one has used MPI_ANY_TAG on lanes (messaging/p2p/any_tag.hpp)
+  instruments::Counters counters;  // its users, and their counts
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Comm_attach_buffer
 
   threads::Mutex mutex;  // guards the members below

@@ -63,8 +63,8 @@ struct ReceiveState {
 };
 // The order of a send after a send of the same thread through another VNI (messaging/lanes/). All zero: none is needed.
 struct SendOrder {
-  std::uint64_t stamp = 0;                       // the time of the change
-  message::OutboxPeer* behind = nullptr;   // the send leaves after this queue has sent its entry `entry`
+  std::uint64_t stamp = 0;                // the time of the change
+  message::OutboxPeer* behind = nullptr;  // the send leaves after this queue has sent its entry `entry`
   std::uint32_t entry = 0;
 };
 // Point-to-point state of a send that its receiver has not confirmed yet.
@@ -114,7 +114,7 @@ struct Request final : Object {
   };
 
   std::atomic<p2p::AnyTag*> any_tag{nullptr};  // a receive that waits there (messaging/p2p/any_tag.hpp)
-  void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
+  void* state = nullptr;                       // of the kind: schedule, rendezvous, generalized request
 };
 
 }  // namespace heddle

@@ -116,8 +116,8 @@ class LaneBody {
   std::array<Channel, lanes> channels_;
   std::array<sync::SlotProducer<P, Channel, Slot>, lanes> producers_;
   // The receiver's.
-  std::array<sync::SlotConsumer<P, Channel, Slot>, lanes> consumers_{sync::SlotConsumer<P, Channel, Slot>(&channels_[0]),
-                                                                    sync::SlotConsumer<P, Channel, Slot>(&channels_[1])};
+  std::array<sync::SlotConsumer<P, Channel, Slot>, lanes> consumers_{
+      sync::SlotConsumer<P, Channel, Slot>(&channels_[0]), sync::SlotConsumer<P, Channel, Slot>(&channels_[1])};
   std::array<std::uint64_t, lanes> last_stamp_{};
   sync::LanePasses pass_numbers_;
   sync::LaneMerge<Item, Links> merge_{lanes, pass_numbers_};

@@ -132,7 +132,8 @@ class Outbox {
     const OutboxItem* const first = queue.items.front();
     const std::uint32_t left = first != nullptr ? first->number - 1 : queue.appended.load(std::memory_order_relaxed);
     if (left == queue.left.load(std::memory_order_relaxed)) return;
-    queue.left.store(left, std::memory_order_seq_cst);  // before the load: a send that says that it follows reads this afterwards
+    queue.left.store(
+        left, std::memory_order_seq_cst);  // before the load: a send that says that it follows reads this afterwards
     if (queue.followed.load(std::memory_order_seq_cst)) [[unlikely]] {
       queue.followed.store(false, std::memory_order_relaxed);
       followed_ = true;

@@ -38,7 +38,8 @@ LocalProtocols::LocalProtocols(const Parts& parts)
 
 Leaving LocalProtocols::leaving_of(const Request& send) const {
   const std::size_t of_stamp = send.send.order.stamp != 0 ? sizeof send.send.order.stamp : 0;
-  return plan_send(send.capacity, is_synchronous(send), parts_.outgoing.local_eager_limit(send.peer) - of_stamp, sizeof(LocalAck));
+  return plan_send(send.capacity, is_synchronous(send), parts_.outgoing.local_eager_limit(send.peer) - of_stamp,
+                   sizeof(LocalAck));
 }
 
 std::size_t LocalProtocols::packet_bytes(const Request& send) const {
