@@ -25,7 +25,7 @@ enum class MessageKind : std::uint8_t {
   disconnect,
 };
 
-// A message whose sender has changed the lane says when (messaging/lanes/): its payload ends with a stamp. Only messages that are to be
+// A message whose sender has changed the lane says when (messaging/p2p/lanes.hpp): its payload ends with a stamp. Only messages that are to be
 // matched have one, within a node.
 inline constexpr std::uint8_t stamp_flag = 0x80;
 constexpr MessageKind with_stamp(MessageKind kind) {

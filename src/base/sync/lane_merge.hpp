@@ -18,8 +18,8 @@
 //   4. The thread noted m, or a later message of m's lane, before p was in its lane: so the pass after the one that took p has seen the
 //      note, and has taken m, if none had before.
 //
-// Progress: the first messages of the lanes are compared. Among those that are held back only for want of a pass, each pass settles all;
-// among the settled ones one has the earliest stamp. A message that comes in a later pass holds none back. So a lane that never ends
+// Progress: the first messages of the lanes are compared. Each complete pass confirms all messages of earlier passes; among
+// the confirmed first messages one has the earliest stamp. A message that comes in a later pass holds none back. So a lane that never ends
 // cannot stop the others.
 //
 // One thread at a time.
@@ -39,7 +39,7 @@ class LanePasses {
   // The present pass is complete. Without this call the next visit to the lanes continues it.
   void end_pass() { ++complete_; }
   // A pass has been complete since the one with this number.
-  bool is_settled(std::uint32_t pass) const { return is_before(pass, complete_); }
+  bool is_confirmed(std::uint32_t pass) const { return is_before(pass, complete_); }
   // The numbers wrap around.
   static bool is_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
@@ -104,7 +104,7 @@ class LaneMerge {
       const int lane = std::countr_zero(lanes);
       const Item& item = *lanes_[lane].first;
       const bool is_earlier = chosen < 0 || Links::stamp(item) < Links::stamp(*lanes_[chosen].first);
-      if (is_earlier && passes_.is_settled(Links::pass(item)) && !is_held_back(item)) chosen = lane;
+      if (is_earlier && passes_.is_confirmed(Links::pass(item)) && !is_held_back(item)) chosen = lane;
     }
     return chosen;
   }

@@ -78,7 +78,7 @@ class SlotProducer {
   }
 
   // Notes, for the consumer, that slots have been claimed up to here. A slot that another thread has claimed, and not yet published, hides
-  // later ones. What the calling thread publishes on another ring from here on comes after all that it has claimed on this one.
+  // later ones. Later messages of the calling thread on other rings come after all that it has claimed on this one.
   void note_claims() {
     if (!attached()) return;
     auto& noted = channel().claims_noted;

@@ -47,19 +47,25 @@ class RankVnis {
       if (f(vni)) return true;
     return asked_.any() && asked_.any_of(f);
   }
-  // Calls f for each VNI that has requests of the set.
+  // Calls f for each VNI that has requests of the set, that of the first request first.
   template <class F>
   void for_each_of(WaitSet& set, F&& f) {
     std::uint64_t vnis = 0;
-    set.for_each([&](const Request& r) { vnis |= std::uint64_t{1} << index_of(r); });
-    for (; vnis != 0; vnis &= vnis - 1) {
-      const auto index = static_cast<std::size_t>(std::countr_zero(vnis));
-      if (index < own_.size()) [[likely]] {
-        f(own_[index]);
+    int first = 0;
+    set.for_each([&](const Request& r) {
+      if (vnis == 0) first = index_of(r);
+      vnis |= std::uint64_t{1} << index_of(r);
+    });
+    const auto call = [&](int index) {
+      if (static_cast<std::size_t>(index) < own_.size()) [[likely]] {
+        f(own_[static_cast<std::size_t>(index)]);
       } else {
-        f(*asked_.find(static_cast<int>(index)));
+        f(*asked_.find(index));
       }
-    }
+    };
+    if (vnis == 0) return;
+    call(first);
+    for (vnis &= ~(std::uint64_t{1} << first); vnis != 0; vnis &= vnis - 1) call(std::countr_zero(vnis));
   }
   static int index_of(const Request& request) { return request.vni != nullptr ? request.vni->index() : 0; }
 

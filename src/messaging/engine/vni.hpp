@@ -57,7 +57,7 @@ class Vni {
   virtual void begin_probing() = 0;
   virtual void end_probing() = 0;
 
-  // ---- for communicators whose messages are spread over several VNIs (messaging/lanes/)
+  // ---- for communicators whose messages are spread over several VNIs (messaging/p2p/lanes.hpp)
 
   // try_send for a message with a stamp, to a peer of this node.
   virtual bool try_stamped(const message::SendArgs& args, std::uint64_t stamp) = 0;

@@ -60,7 +60,8 @@ struct Unexpected {
   Unexpected* next = nullptr;  // in the queue of its envelope
   Unexpected* prev = nullptr;
   Unexpected* next_queue = nullptr;
-  std::uint64_t stamp = 0;      // of the last message with a stamp from this sender, up to this one (messaging/lanes/)
+  std::uint64_t stamp =
+      0;  // of the last message with a stamp from this sender, up to this one (messaging/p2p/lanes.hpp)
   Unexpected* later = nullptr;  // in order of arrival
   Unexpected* earlier = nullptr;
   std::unique_ptr<Places> places;  // allocated for the first index; kept when the object is reused

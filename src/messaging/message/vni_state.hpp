@@ -64,7 +64,7 @@ class VniState {
   void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
   // Takes a posted receive away, to be posted elsewhere. False: it is not posted (any more).
   bool unpost(Request& receive) { return matcher_.withdraw(receive); }
-  // Takes all messages of the context that have arrived and have no receive here, in order of their arrival (messaging/lanes/). They belong
+  // Takes all messages of the context that have arrived and have no receive here, in order of their arrival (messaging/p2p/lanes.hpp). They belong
   // to the caller as after a probe with `take`. True: these are all that threads had sent here when the pass began before they sent through
   // another VNI. `begins`: the pass begins. Throws std::bad_alloc: some may be left.
   bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take, Wakeups& wakeups);

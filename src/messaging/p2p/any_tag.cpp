@@ -52,11 +52,10 @@ engine::Vni& AnyTag::vni_of(const Unexpected& message) const {
 // ---- receives
 
 void AnyTag::post(Request& receive) {
-  Completed completed;
+  Request* completed = nullptr;
   {
     const std::lock_guard guard(mutex_);
     prepare();
-    completed.reserve(started_.size() + 1);
     receive.any_tag.store(this, std::memory_order_relaxed);
     Unexpected* const message = matcher_.find_unexpected(receive.context, receive.source, receive.tag);
     if (message == nullptr) {
@@ -73,7 +72,7 @@ void AnyTag::post(Request& receive) {
 
 // Allocates the memory that the start of one receive needs. Throws std::bad_alloc.
 void AnyTag::prepare() {
-  started_.reserve(started_.size() + 1);
+  if (started_.size() == started_.capacity()) started_.reserve(2 * started_.size() + 8);
   if (spare_ == nullptr) spare_ = &message::take_request();
 }
 
@@ -123,7 +122,7 @@ bool AnyTag::cancel(Request& receive) {
 
 // ---- messages
 
-// Any lane may have a message that nobody has taken; a hint, which is true once the thread that put a message there has gone on.
+// Any lane may have a message that no receive has taken; a hint, which is true once the thread that put a message there has gone on.
 bool AnyTag::anything_there() const {
   for (std::size_t lane = 0; lane != lanes_.count(); ++lane) {
     engine::Vni& vni = lanes_[lane];
@@ -188,7 +187,7 @@ Unexpected* AnyTag::probe(int source, int tag, bool take, engine::Probed& found,
 // ---- progress
 
 bool AnyTag::poll() {
-  Completed completed;
+  Request* completed = nullptr;
   bool over = false;
   {
     // A thread that holds the mutex may wait for the calling one, which is the communication thread of the model `offload`.
@@ -198,7 +197,6 @@ bool AnyTag::poll() {
     if (state_ != State::begun && anything_there()) take_messages();
     for (Started& one : started_)
       if (one.message != nullptr) begin_moving(one);
-    completed.reserve(started_.size());
     collect_completed(completed);
     poll_again = anything_left();
     over = is_over();
@@ -213,28 +211,33 @@ bool AnyTag::anything_left() const {
   return taken_ != 0 || pass_began_ || std::any_of(started_.begin(), started_.end(), waits_for_memory);
 }
 
-void AnyTag::collect_completed(Completed& completed) {
+// Links the requests of lanes that are done; the state of each is the receive that it stands for.
+void AnyTag::collect_completed(Request*& completed) {
   std::erase_if(started_, [&](const Started& one) {
-    const bool done = one.lane->done.load(std::memory_order_acquire) != 0;
-    if (done) completed.push_back(one);
-    return done;
+    if (one.lane->done.load(std::memory_order_acquire) == 0) return false;
+    one.lane->state = one.receive;
+    one.lane->next = std::exchange(completed, one.lane);
+    return true;
   });
 }
 
-void AnyTag::complete(Completed& completed) {
-  for (const auto& [receive, lane, none] : completed) {
-    receive->source = lane->source;
-    receive->tag = lane->tag;
-    receive->bytes = lane->bytes;
-    receive->error = lane->error;
-    receive->receive = lane->receive;
-    receive->any_tag.store(nullptr, std::memory_order_relaxed);
-    give_back(*lane);
-    p2p::complete(*receive);
+void AnyTag::complete(Request* completed) {
+  while (completed != nullptr) {
+    Request& lane = *completed;
+    completed = std::exchange(lane.next, nullptr);
+    Request& receive = *static_cast<Request*>(std::exchange(lane.state, nullptr));
+    receive.source = lane.source;
+    receive.tag = lane.tag;
+    receive.bytes = lane.bytes;
+    receive.error = lane.error;
+    receive.receive = lane.receive;
+    receive.any_tag.store(nullptr, std::memory_order_relaxed);
+    give_back(lane);
+    p2p::complete(receive);
   }
 }
 
-// Messages that nobody has received stay in their lanes, as those of any communicator that was freed.
+// Messages that no receive has taken stay in their lanes, as those of any communicator that was freed.
 void AnyTag::end() {
   while (Unexpected* const message = matcher_.find_unexpected(context_, MPI_ANY_SOURCE, MPI_ANY_TAG)) {
     matcher_.remove_unexpected(*message);

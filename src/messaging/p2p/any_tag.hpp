@@ -36,7 +36,7 @@ class AnyTag final : public progress::Pollable {
   // afterwards. Until then no message is taken. Throws std::bad_alloc.
   void begin(const Comm& comm);
   void open();
-  // The communicator is freed. What was started goes on.
+  // The communicator is freed. Receives that were started go on.
   void close();
   bool is_unused();
 
@@ -65,9 +65,6 @@ class AnyTag final : public progress::Pollable {
     Request* lane;
     message::Unexpected* message;
   };
-  // The receives that are complete; they complete without the mutex, since that may call the program.
-  using Completed = std::vector<Started>;
-
   bool anything_there() const;
   bool anything_left() const;
   void take_messages();
@@ -76,8 +73,9 @@ class AnyTag final : public progress::Pollable {
   void prepare();
   void start(Request& receive, message::Unexpected& message);
   void begin_moving(Started& one);
-  void collect_completed(Completed& completed);
-  void complete(Completed& completed);
+  // Receives complete without the mutex, since that may call the program.
+  void collect_completed(Request*& completed);
+  static void complete(Request* completed);
   bool is_over() const { return state_ == State::closed && posted_ == 0 && started_.empty() && taken_ == 0; }
   void end();
   engine::Vni& vni_of(const message::Unexpected& message) const;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/platform/native.hpp"
+#include "base/platform/thread_end.hpp"
 #include "launch/rank/rank.hpp"
 #include "messaging/engine/vni.hpp"
 #include "messaging/message/vni_state.hpp"
@@ -36,7 +37,7 @@ constinit thread_local LastLanes last_lanes{};
 namespace {
 
 message::OutboxPeer& queue_of(const Lanes& lanes, const LastLane& last) {
-  return lanes[last.lane].state().parts().outgoing.outbox().queue_of(last.world_rank);
+  return lanes[last.number - 1].state().parts().outgoing.outbox().queue_of(last.world_rank);
 }
 bool any_waits(const Lanes& lanes, const LastLane& last) {
   const message::OutboxPeer& queue = queue_of(lanes, last);
@@ -44,24 +45,35 @@ bool any_waits(const Lanes& lanes, const LastLane& last) {
 }
 
 // Entries that found no room in the table. They may not be lost while messages wait in their lanes.
-thread_local std::vector<LastLane> more_last_lanes;
+using MoreLastLanes = platform::OfThread<std::vector<LastLane>>;
+constinit thread_local std::size_t more_last_lanes = 0;  // their number, without making the vector
 
 bool is_of(const LastLane& last, std::uint64_t context, int world_rank) {
   return last.context == context && last.world_rank == world_rank;
 }
 
 // The last lane of the thread: from the table, or else from the entries that found no room there, of which those without waiting
-// messages are forgotten. Context 0: none is known, so no message waits.
+// messages are forgotten. Number 0: none is known, so no message waits.
 LastLane last_lane(const Lanes& lanes, std::uint64_t context, int world_rank) {
   const LastLane& entry = last_lanes.entry(context, world_rank);
   if (is_of(entry, context, world_rank)) return entry;
   LastLane found{};
-  std::erase_if(more_last_lanes, [&](const LastLane& last) {
+  if (more_last_lanes == 0) return found;
+  std::vector<LastLane>& more = MoreLastLanes::get();
+  std::erase_if(more, [&](const LastLane& last) {
     const bool is_it = is_of(last, context, world_rank);
     if (is_it) found = last;
     return is_it || !any_waits(lanes, last);
   });
+  more_last_lanes = more.size();
   return found;
+}
+
+// Throws std::bad_alloc.
+void keep(const LastLane& last) {
+  std::vector<LastLane>& more = MoreLastLanes::get();
+  more.push_back(last);
+  more_last_lanes = more.size();
 }
 
 }  // namespace
@@ -70,12 +82,11 @@ LastLane last_lane(const Lanes& lanes, std::uint64_t context, int world_rank) {
                                                std::uint32_t lane) {
   const LastLane last = last_lane(lanes, comm.context, world_rank);
   LastLane& entry = last_lanes.entry(comm.context, world_rank);
-  if (entry.context != 0 && !is_of(entry, comm.context, world_rank) && any_waits(lanes, entry))
-    more_last_lanes.push_back(entry);
-  entry = {comm.context, world_rank, lane};
-  if (last.context == 0) return {.stamp = lln::Route::stamp()};
-  lanes[last.lane].finish_submissions();
-  lanes[last.lane].state().parts().route.note_claims(world_rank);
+  if (entry.number != 0 && !is_of(entry, comm.context, world_rank) && any_waits(lanes, entry)) keep(entry);
+  entry = {comm.context, world_rank, lane + 1};
+  if (last.number == 0) return {.stamp = lln::Route::stamp()};
+  lanes[last.number - 1].finish_submissions();
+  lanes[last.number - 1].state().parts().route.note_claims(world_rank);
   SendOrder order{.stamp = lln::Route::stamp()};
   if (!any_waits(lanes, last)) [[likely]]
     return order;

@@ -61,9 +61,9 @@ void start_recv_on_lane(Comm& comm, Request& receive);
 
 // The lane of the calling thread's last message to a rank on a communicator.
 struct LastLane {
-  std::uint64_t context;  // 0: none
+  std::uint64_t context;
   int world_rank;
-  std::uint32_t lane;
+  std::uint32_t number;  // of the lane, from 1; 0: there was none
 };
 struct LastLanes {
   static constexpr std::size_t entries = 16;
@@ -92,7 +92,7 @@ SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_ran
 inline SendOrder order_on_lane(const Comm& comm, const Lanes& lanes, int world_rank, int tag) {
   const auto lane = static_cast<std::uint32_t>(lanes.index(comm.context, tag));
   const LastLane& last = last_lanes.entry(comm.context, world_rank);
-  if (last.context == comm.context && last.world_rank == world_rank && last.lane == lane) [[likely]]
+  if (last.context == comm.context && last.world_rank == world_rank && last.number == lane + 1) [[likely]]
     return {};
   if (comm.has_promised(promise_no_any_tag)) return {};
   return order_after_change(comm, lanes, world_rank, lane);

@@ -61,7 +61,7 @@ struct ReceiveState {
       0;  // of a posted one, to choose between an exact and a wildcard match; 0: it has ended without a message
   std::size_t message_bytes = 0;  // of a message that was truncated
 };
-// The order of a send after a send of the same thread through another VNI (messaging/lanes/). All zero: none is needed.
+// The order of a send after a send of the same thread through another VNI (messaging/p2p/lanes.hpp). All zero: none is needed.
 struct SendOrder {
   std::uint64_t stamp = 0;                // the time of the change
   message::OutboxPeer* behind = nullptr;  // the send leaves after this queue has sent its entry `entry`

@@ -199,6 +199,24 @@ void in_turns(bool wildcards) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// One thread sends more than a channel holds before any of it is received, and changes the tag now and then.
+void ahead(MPI_Comm comm) {
+  constexpr int messages = 3000, alike = 170, tags = 7;
+  std::vector<int> out(messages), in(messages);
+  std::vector<MPI_Request> sends;
+  for (int i = 0; i < messages; ++i) {
+    out[static_cast<std::size_t>(i)] = i;
+    MPI_Isend(&out[static_cast<std::size_t>(i)], 1, MPI_INT, right(), i / alike % tags, comm, &sends.emplace_back());
+  }
+  for (int i = 0; i < messages; ++i) {
+    MPI_Status status;
+    MPI_Recv(&in[static_cast<std::size_t>(i)], 1, MPI_INT, left(), MPI_ANY_TAG, comm, &status);
+    equal(status.MPI_TAG, i / alike % tags, "tag of the next message");
+    equal(in[static_cast<std::size_t>(i)], i, "number of the next message");
+  }
+  MPI_Waitall(messages, sends.data(), MPI_STATUSES_IGNORE);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -213,5 +231,7 @@ int main(int argc, char** argv) {
   }
   mixed_receives(comms, s);
   many_to_many(MPI_COMM_WORLD);
+  ahead(MPI_COMM_WORLD);
+  ahead(comms[0]);
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
