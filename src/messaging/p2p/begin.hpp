@@ -20,9 +20,8 @@ inline std::uint64_t context_of(const Comm& comm, Plane plane) {
 }
 
 // A request of an operation that has not been started.
-[[gnu::always_inline]] inline Request& describe(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                const Datatype& datatype, int source, int tag) {
-  engine::Vni& vni = vni_of(comm, plane, source, tag);  // which may have to be made, and find no memory
+[[gnu::always_inline]] inline Request& describe(Comm& comm, Plane plane, engine::Vni& vni, const void* buffer,
+                                                MPI_Count count, const Datatype& datatype, int source, int tag) {
   Request& request = message::take_request();
   request.comm = &comm;
   request.vni = &vni;
@@ -69,6 +68,22 @@ template <Try attempt>
   return (vni.*attempt)(args);
 }
 
+// Where the messages of the communicator have several VNIs, or none yet.
+template <Try attempt, void (engine::Vni::*start)(Request&)>
+[[gnu::noinline]] Request& begin_send_on_lane(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                              const Datatype& datatype, int peer, int tag, message::Mode mode,
+                                              Owner owner) {
+  engine::Vni& vni = vni_of(comm, plane, comm.rank, tag);
+  const SendOrder order = order_of_send(comm, plane, peer, tag);
+  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order)) [[likely]]
+    return *comm.owner->sent;
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  request.send.order = order;
+  if (owner != Owner::program) request.owner = owner;
+  (request.vni->*start)(request);
+  return request;
+}
+
 template <Try attempt, void (engine::Vni::*start)(Request&)>
 [[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
                                                   const Datatype& datatype, int peer, int tag, message::Mode mode,
@@ -76,12 +91,12 @@ template <Try attempt, void (engine::Vni::*start)(Request&)>
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(false);
   count_use(comm, plane, instruments::Count::sends);
-  engine::Vni& vni = vni_of(comm, plane, comm.rank, tag);
-  const SendOrder order = order_of_send(comm, plane, peer, tag);
-  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order)) [[likely]]
+  engine::Vni* const vni = comm.vni.load(std::memory_order_acquire);
+  if (vni == nullptr) [[unlikely]]
+    return begin_send_on_lane<attempt, start>(comm, plane, buffer, count, datatype, peer, tag, mode, owner);
+  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode, *vni, {})) [[likely]]
     return *comm.owner->sent;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  request.send.order = order;
   if (owner != Owner::program) request.owner = owner;
   (request.vni->*start)(request);
   return request;
@@ -97,19 +112,23 @@ template <Try attempt, void (engine::Vni::*start)(Request&)>
                                                                         peer, tag, mode, owner);
 }
 
+// Where the messages of the communicator have several VNIs, or none yet.
+Request& begin_recv_on_lane(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                            int tag, Owner owner);
+
 [[gnu::always_inline]] inline Request& begin_recv(Comm& comm, Plane plane, void* buffer, MPI_Count count,
                                                   const Datatype& datatype, int peer, int tag,
                                                   Owner owner = Owner::program) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(true);
   count_use(comm, plane, instruments::Count::receives);
-  Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
+  engine::Vni* const vni = comm.vni.load(std::memory_order_acquire);
+  if (vni == nullptr) [[unlikely]]
+    return begin_recv_on_lane(comm, plane, buffer, count, datatype, peer, tag, owner);
+  Request& request = describe(comm, plane, *vni, buffer, count, datatype, peer, tag);
   request.receives = true;
   if (owner != Owner::program) request.owner = owner;
-  if (lanes_of(comm, plane) != nullptr) [[unlikely]]
-    start_recv_on_lane(comm, request);
-  else
-    request.vni->start_recv(request);
+  request.vni->start_recv(request);
   return request;
 }
 

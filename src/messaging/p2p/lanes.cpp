@@ -95,6 +95,9 @@ void keep(const LastLane& last) {
   return order;
 }
 
+namespace {
+
+// Posts a receive with those that use MPI_ANY_TAG. Without memory it completes with that error.
 void post_any_tag(Comm& comm, Request& receive) {
   Lanes& lanes = *comm.owner->lanes;
   for (std::size_t lane = 0; lane != lanes.count(); ++lane) lanes[lane].finish_submissions();  // of older receives
@@ -105,6 +108,19 @@ void post_any_tag(Comm& comm, Request& receive) {
     receive.receive.age = 0;
     complete(receive);
   }
+}
+
+}  // namespace
+
+void start_recv_on_lane(Comm& comm, Plane plane, Request& receive) {
+  if (lanes_of(comm, plane) == nullptr) return receive.vni->start_recv(receive);
+  if (receive.tag == MPI_ANY_TAG || comm.any_tag.load(std::memory_order_acquire) != nullptr) [[unlikely]]
+    return post_any_tag(comm, receive);
+  receive.vni->start_recv(receive);
+  platform::Native::light_fence();
+  // Messages in the lane may have been taken from there since, before the receive was posted.
+  if (comm.any_tag.load(std::memory_order_acquire) != nullptr && receive.vni->unpost(receive)) [[unlikely]]
+    post_any_tag(comm, receive);
 }
 
 }  // namespace heddle::p2p

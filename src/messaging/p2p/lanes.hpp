@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <deque>
 
-#include "base/platform/native.hpp"
 #include "messaging/engine/engine.hpp"
 #include "messaging/p2p/any_tag.hpp"
 #include "objects/object/comm.hpp"
@@ -54,8 +53,8 @@ class Lanes {
 // The order of the calling thread's next message to a rank, on a communicator with lanes. Throws std::bad_alloc.
 SendOrder order_on_lane(const Comm& comm, const Lanes& lanes, int world_rank, int tag);
 
-// Starts a receive of a communicator with lanes.
-void start_recv_on_lane(Comm& comm, Request& receive);
+// Starts a receive of a communicator whose messages have several VNIs.
+void start_recv_on_lane(Comm& comm, Plane plane, Request& receive);
 
 // ---- implementation
 
@@ -73,19 +72,6 @@ struct LastLanes {
   }
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local LastLanes last_lanes;
-
-// Posts a receive with those that use MPI_ANY_TAG. Without memory it completes with that error.
-void post_any_tag(Comm& comm, Request& receive);
-
-[[gnu::always_inline]] inline void start_recv_on_lane(Comm& comm, Request& receive) {
-  if (receive.tag == MPI_ANY_TAG || comm.any_tag.load(std::memory_order_acquire) != nullptr) [[unlikely]]
-    return post_any_tag(comm, receive);
-  receive.vni->start_recv(receive);
-  platform::Native::light_fence();
-  // Messages in the lane may have been taken from there since, before the receive was posted.
-  if (comm.any_tag.load(std::memory_order_acquire) != nullptr && receive.vni->unpost(receive)) [[unlikely]]
-    post_any_tag(comm, receive);
-}
 
 SendOrder order_after_change(const Comm& comm, const Lanes& lanes, int world_rank, std::uint32_t lane);
 

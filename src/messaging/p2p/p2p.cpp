@@ -41,7 +41,8 @@ Request& null_request(bool receive) {
 
 Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag, message::Mode mode) {
-  Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
+  Request& request =
+      describe(comm, plane, vni_of(comm, plane, comm.rank, tag), buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
   request.send = {};
@@ -50,8 +51,40 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
 
 Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag) {
-  Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
+  Request& request = describe(comm, plane, vni_of(comm, plane, peer, tag), buffer, count, datatype, peer, tag);
   request.receives = true;
+  return request;
+}
+
+namespace {
+
+// The rest of a send that has not left at once. `vni`: of the communicator, or null: its messages have several VNIs, or none yet.
+[[gnu::noinline]] Error send_on(const engine::Vni* vni, Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                const Datatype& datatype, int peer, int tag, message::Mode mode) {
+  Request* begun = nullptr;
+  if (vni == nullptr) {
+    begun = &begin_send_on_lane<&engine::Vni::try_send, &engine::Vni::start_send>(comm, plane, buffer, count, datatype,
+                                                                                  peer, tag, mode, Owner::program);
+    if (begun == comm.owner->sent) return success;
+  } else {
+    begun = &send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+    begun->vni->start_send(*begun);
+  }
+  Request& request = *begun;
+  Error error = wait(request);
+  if (error) [[unlikely]]
+    error = explain(request);
+  give_back(request);
+  return error;
+}
+
+}  // namespace
+
+Request& begin_recv_on_lane(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                            int tag, Owner owner) {
+  Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
+  if (owner != Owner::program) request.owner = owner;
+  start_recv_on_lane(comm, plane, request);
   return request;
 }
 
@@ -60,19 +93,11 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return success;
   count_use(comm, plane, Count::sends);
-  engine::Vni& vni = vni_of(comm, plane, comm.rank, tag);
-  const SendOrder order = order_of_send(comm, plane, peer, tag);
-  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, vni, order))
-      [[likely]]
+  engine::Vni* const vni = comm.vni.load(std::memory_order_acquire);
+  if (vni != nullptr &&
+      send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, *vni, {})) [[likely]]
     return success;
-  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  request.send.order = order;
-  request.vni->start_send(request);
-  Error error = wait(request);
-  if (error) [[unlikely]]
-    error = explain(request);
-  give_back(request);
-  return error;
+  return send_on(vni, comm, plane, buffer, count, datatype, peer, tag, mode);
 }
 
 Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,

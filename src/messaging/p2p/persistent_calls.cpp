@@ -61,11 +61,7 @@ Error start(Request& request) {
   }
   if (request.receives) {
     count(comm.counters, instruments::Count::receives);
-    if (p2p::lanes_of(comm, Plane::user) != nullptr) {
-      p2p::start_recv_on_lane(comm, request);
-    } else {
-      request.vni->start_recv(request);
-    }
+    p2p::start_recv_on_lane(comm, Plane::user, request);
   } else {
     count(comm.counters, instruments::Count::sends);
     request.send.order = p2p::order_of_send(comm, Plane::user, args.peer, args.tag);
