@@ -1,7 +1,7 @@
 // Lane merge: one order for the messages that one rank has spread over several lanes, such that two messages of one thread keep theirs.
 //
 // Source: ours. A lane is a FIFO way from the sending rank, and threads do not share it by choice. A thread that sends through another
-// lane than for its last message stamps the message with the time, before it enters the lane (network/shm/stamp.hpp). A message counts
+// lane than for its last message stamps the message with the time, before it enters the lane. A message counts
 // with the latest stamp in its lane up to itself. Messages are taken in passes: a pass takes, lane by lane, everything that is there, and
 // is complete when it has taken all that was noted in the lane as it began: a thread notes the messages of a lane before it sends
 // through another one (slot_ring.hpp, note_claims), since another thread's slot that is not yet filled may hide them.

@@ -43,7 +43,7 @@ class Values(LauncherTest):
     def test_what_a_variable_takes(self):
         self.refuses("HEDDLE_MODEL", "warp", "'warp' is not a safety model of this library; it has auto, mtx")
         self.refuses("HEDDLE_MODEL", "auto,lock=warp", "lock=warp is none of none, reserved, mutex")
-        self.refuses("HEDDLE_MODEL", "auto,looks=9", "'looks' is none of vnis, lock, submit, wait, strategy")
+        self.refuses("HEDDLE_MODEL", "auto,looks=9", "'looks' is none of vnis, lanes, lock, submit, wait, strategy")
         self.refuses("HEDDLE_MODEL", "auto,strategy=best", "strategy=best is none of direct")
         self.refuses("HEDDLE_WAIT", "sleepy", "is none of auto, busy, passive, spin and spin:MICROSECONDS")
         self.refuses("HEDDLE_PROGRESS", "on", "'on' is neither idle nor off")
