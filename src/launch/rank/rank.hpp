@@ -3,6 +3,7 @@
 // and current_rank() is the only way to it.
 #pragma once
 
+#include <mpi.h>
 #include <sched.h>
 
 #include <array>
@@ -57,7 +58,8 @@ struct Rank {
   std::atomic<Phase> phase{Phase::before};        // of the library as a whole
   std::atomic<Phase> world_phase{Phase::before};  // of the world model: MPI_Init .. MPI_Finalize
   int users = 0;                                  // world model and open sessions; under lifecycle_mutex
-  int thread_level = 0;                           // what the program has requested; then what MPI_Init_thread provided
+  int requested_level = MPI_THREAD_MULTIPLE;      // by MPI_Init or MPI_Init_thread; sessions request this one
+  int thread_level = 0;                           // what MPI_Init_thread provided
   std::uintptr_t main_thread = 0;                 // of MPI_Is_thread_main
   threads::Mutex lifecycle_mutex;
 

@@ -82,7 +82,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return false;
   }
   bool progress(const Request* needed) override {
-    const bool moved = Waiting::progress(*this, needed != nullptr ? home_of(*needed) : 0);
+    bool moved = Waiting::progress(*this, needed != nullptr ? home_of(*needed) : 0);
+    if (needed == nullptr && visits_.are_cheap())  // the caller's condition may depend on any VNI
+      for (int i = 1; i < vnis(); ++i) moved |= vnis_[i].poll({}).made_progress;
     leave();
     return moved;
   }
@@ -305,7 +307,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
                                  });
       Patience patience(rank_.machine);
       do {
-        if (!poll(0, PollMode{.peek = Waiting::peeks(model())}, of_program).made_progress) continue;
+        const PollMode all{.peek = Waiting::peeks(model()), .all_alike = visits_.are_cheap()};
+        if (!poll(0, all, of_program).made_progress) continue;
         patience.reset();
         idle = false;
       } while (!holds() && (patience.spend() || keeps_spinning(*this, patience, of_program)));

@@ -217,10 +217,12 @@ Result<Model> parse_model(std::string_view text) {
 }
 
 // By default a rank has two VNIs for each thread that can run at the same time, so for each of its cores: then threads share none
-// (messaging/p2p/lanes.hpp). Between nodes each VNI opens an end at the network, with memory and connections of its own, so that it has few.
+// (messaging/p2p/lanes.hpp). It has few if its threads communicate one at a time. And between nodes, where each VNI opens an end at the
+// network, with memory and connections of its own.
 int vnis_for(const Rank& rank, const Model& model) {
   if (model.vnis != 0) return std::max(model.vnis, model.lanes);
-  const int most = rank.networks != nullptr ? several_vnis : safety::most_own_vnis;
+  const bool few = rank.networks != nullptr || rank.requested_level != MPI_THREAD_MULTIPLE;
+  const int most = few ? several_vnis : safety::most_own_vnis;
   const int cores = static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks());
   return std::max(cores > 1 ? std::min(2 * cores, most) : 1, model.lanes);
 }
@@ -229,7 +231,7 @@ int vnis_for(const Rank& rank, const Model& model) {
 // the order over several lanes is known.
 int lanes_for(const Rank& rank, const Model& model) {
   if (model.lanes != 0) return model.lanes;
-  const bool possible = rank.thread_level == MPI_THREAD_MULTIPLE && model.submission != P::flux &&
+  const bool possible = rank.requested_level == MPI_THREAD_MULTIPLE && model.submission != P::flux &&
                         !threads::user_level_possible() && lln::stamps_are_ordered();
   return possible ? static_cast<int>(std::bit_floor(static_cast<unsigned>(model.vnis))) : 1;
 }
@@ -244,20 +246,21 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   }
   Model& model = *parsed;
   if (message::CopySettings copies; !read_copy_settings(copies)) return nullptr;
-  if (model.lanes > 1 && threads::user_level_possible()) {
-    (void)fail(
-        MPI_ERR_ARG,
-        "HEDDLE_MODEL=%s has lanes, and the program loads user-level threads, whose messages would lose their order; "
-        "leave lanes= out",
-        model.name.c_str());
-    return nullptr;
-  }
   const bool vnis_are_free = model.vnis == 0;
   const bool lanes_are_free = model.lanes == 0;
   model.vnis = vnis_for(rank, model);
   model.lanes = lanes_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
   if (!agree(rank, model, vnis_are_free, lanes_are_free)) return nullptr;
+  // As HEDDLE_MODEL says, or as another program of the job has begun.
+  if (model.lanes > 1 && threads::user_level_possible()) {
+    (void)fail(MPI_ERR_ARG,
+               "HEDDLE_MODEL=%s has lanes in this job, and the program loads user-level threads, whose messages would "
+               "lose their "
+               "order; add lanes=1 to HEDDLE_MODEL for all ranks",
+               model.name.c_str());
+    return nullptr;
+  }
   rank.strategies.fill(static_cast<std::uint8_t>(
       message::strategy_number(model.strategy.empty() ? message::default_strategy : model.strategy)));
   try {

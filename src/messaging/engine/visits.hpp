@@ -18,6 +18,8 @@ class Visits {
   // enter the VNI with each poll.
   explicit Visits(bool cheap) : cheap_(cheap) {}
 
+  bool are_cheap() const { return cheap_; }
+
   // After each poll of the caller's own VNI. True: the caller polls the other VNIs, too.
   bool are_due(bool made_progress) {
     if (!cheap_) return ++of_thread_.polls % polls_for_one == 0;

@@ -282,6 +282,12 @@ bool VniState::take_all(std::uint64_t context, bool begins, lln::FunctionRef<voi
   return route_.has_taken_noted();
 }
 
+// Its gate is closed first, as for a message that arrives. No receive fits: it would have taken the message on arrival.
+void VniState::put_back(Unexpected& message) {
+  if (Request* const receive = matcher_.take_receive(message.header)) matcher_.put_back(*receive);
+  matcher_.add_unexpected(message);
+}
+
 bool VniState::drain(int most, Wakeups& wakeups) {
   bool moved = false;
   if (outgoing_.outbox().any()) [[unlikely]]

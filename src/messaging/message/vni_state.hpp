@@ -69,7 +69,7 @@ class VniState {
   // another VNI. `begins`: the pass begins. Throws std::bad_alloc: some may be left.
   bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take, Wakeups& wakeups);
   // Adds such a message to the unexpected ones again.
-  void put_back(Unexpected& message) { matcher_.add_unexpected(message); }
+  void put_back(Unexpected& message);
   // Any thread. False: no message has ever come.
   bool is_in_use() const { return matcher_.any_unexpected() || route_.is_in_use(); }
   // Cancels an operation that has not been matched. True: it is complete and `cancelled`.

@@ -58,23 +58,11 @@ Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, co
 
 namespace {
 
-// The rest of a send that has not left at once. `vni`: of the communicator, or null: its messages have several VNIs, or none yet.
-[[gnu::noinline]] Error send_on(const engine::Vni* vni, Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                const Datatype& datatype, int peer, int tag, message::Mode mode) {
-  Request* begun = nullptr;
-  if (vni == nullptr) {
-    begun = &begin_send_on_lane<&engine::Vni::try_send, &engine::Vni::start_send>(comm, plane, buffer, count, datatype,
-                                                                                  peer, tag, mode, Owner::program);
-    if (begun == comm.owner->sent) return success;
-  } else {
-    begun = &send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-    begun->vni->start_send(*begun);
-  }
-  Request& request = *begun;
-  Error error = wait(request);
+Error wait_and_give_back(Request& send) {
+  Error error = wait(send);
   if (error) [[unlikely]]
-    error = explain(request);
-  give_back(request);
+    error = explain(send);
+  give_back(send);
   return error;
 }
 
@@ -94,10 +82,14 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
     return success;
   count_use(comm, plane, Count::sends);
   engine::Vni* const vni = comm.vni.load(std::memory_order_acquire);
-  if (vni != nullptr &&
-      send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, *vni, {})) [[likely]]
+  if (vni == nullptr) [[unlikely]]
+    return wait_and_give_back(begin_send_on_lane<&engine::Vni::try_send, &engine::Vni::start_send>(
+        comm, plane, buffer, count, datatype, peer, tag, mode, Owner::program));
+  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode, *vni, {})) [[likely]]
     return success;
-  return send_on(vni, comm, plane, buffer, count, datatype, peer, tag, mode);
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  request.vni->start_send(request);
+  return wait_and_give_back(request);
 }
 
 Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,

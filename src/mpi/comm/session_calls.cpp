@@ -94,7 +94,6 @@ Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* sessio
   if (const auto level = value_of(info, level_key)) {
     if (Error e = check_requested_level(*level)) return e;
   }
-  current_rank().thread_level = MPI_THREAD_MULTIPLE;
   if (Error e = acquire_library(current_rank())) return e;
   int model = 0;
   const auto asked = value_of(info, model_key);

@@ -26,7 +26,7 @@ Error Init_thread(int*, char***, int required, int* provided) {
     return fail(MPI_ERR_OTHER, "the world model can be initialized only once");
   if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
     return fail(MPI_ERR_ARG, "required = %d is not a level of thread support", required);
-  rank.thread_level = required;
+  rank.requested_level = required;
   if (Error e = acquire_library(rank)) return e;
   rank.main_thread = threads::identity();
   rank.thread_level = rank.engine->thread_level();  // never less: a request for less would cost no less

@@ -68,6 +68,8 @@ TEST(Model, UnknownWordsAreRefusedWithThoseThatAreKnown) {
   EXPECT_NE(refusal("mcs").find("part=choice"), std::string::npos);
   for (const char* number : {"vnis=0", "vnis=65", "vnis=-1", "vnis=four", "vnis=", "vnis=4x"})
     EXPECT_NE(refusal(number).find("1 to 64"), std::string::npos) << number;
+  for (const char* number : {"lanes=0", "lanes=6", "lanes=128", "lanes=-2", "lanes=two", "lanes="})
+    EXPECT_NE(refusal(number).find("power of two from 1 to 64"), std::string::npos) << number;
 }
 
 TEST(Model, PartsThatCannotWorkTogetherAreRefused) {
@@ -76,7 +78,9 @@ TEST(Model, PartsThatCannotWorkTogetherAreRefused) {
   EXPECT_NE(refusal("submit=csync,lock=mcs").find("lock=mcs"), std::string::npos);
   EXPECT_NE(refusal("lock=mcs,wait=contend-low").find("two classes"), std::string::npos);
   EXPECT_NE(refusal("submit=lockq,lock=none").find("lock"), std::string::npos);
+  EXPECT_NE(refusal("submit=flux,lanes=8").find("submit=flux"), std::string::npos);
   EXPECT_EQ(refusal("lock=p-clh,wait=contend-low"), "");
+  EXPECT_EQ(refusal("lanes=8"), "");
 }
 
 }  // namespace
