@@ -12,6 +12,7 @@
 #include "base/sync/oldest_first.hpp"
 #include "base/sync/slot_ring.hpp"
 #include "kit.hpp"
+#include "ring_channel.hpp"
 
 namespace heddle::test {
 
@@ -33,18 +34,8 @@ class FluxBody {
     sync::FastBuffer<P, sizeof(Message), 1> box;
     plain<unsigned> next{0};  // in the list: a thread's number, 0: none
   };
-  struct Slot {
-    typename P::template atomic<std::uint32_t> sequence;
-    typename P::template block<sizeof(Message)> payload;
-  };
-  struct Channel {
-    typename P::template atomic<std::uint32_t> slots_consumed;
-    typename P::template atomic<std::uint32_t> producer_waits;
-    typename P::template atomic<std::uint32_t> claims_noted;
-    std::uint32_t slot_count = 2;
-    Slot all[2];
-    Slot* slots() { return all; }
-  };
+  using Slot = MessageSlot<P, Message>;
+  using Channel = RingChannel<P, Slot, 2>;
   struct Front {
     std::uint64_t stamp = ~std::uint64_t{0};
     Message message{};

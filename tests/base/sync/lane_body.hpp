@@ -9,6 +9,7 @@
 #include "base/sync/lane_merge.hpp"
 #include "base/sync/slot_ring.hpp"
 #include "kit.hpp"
+#include "ring_channel.hpp"
 
 namespace heddle::test {
 
@@ -37,18 +38,8 @@ class LaneBody {
     static std::uint32_t pass(const Item& item) { return item.pass; }
     static void set_pass(Item& item, std::uint32_t pass) { item.pass = pass; }
   };
-  struct Slot {
-    typename P::template atomic<std::uint32_t> sequence;
-    typename P::template block<sizeof(Message)> payload;
-  };
-  struct Channel {
-    typename P::template atomic<std::uint32_t> slots_consumed;
-    typename P::template atomic<std::uint32_t> producer_waits;
-    typename P::template atomic<std::uint32_t> claims_noted;
-    std::uint32_t slot_count = 8;
-    Slot all[8];
-    Slot* slots() { return all; }
-  };
+  using Slot = MessageSlot<P, Message>;
+  using Channel = RingChannel<P, Slot, 8>;
 
  public:
   LaneBody(unsigned threads, unsigned rounds) : senders_(threads - 1), rounds_(rounds) {

@@ -16,6 +16,7 @@
 #include "base/sync/swp_queue.hpp"
 #include "base/sync/ticket_queue.hpp"
 #include "kit.hpp"
+#include "ring_channel.hpp"
 
 namespace heddle::test {
 
@@ -138,14 +139,7 @@ class SlotsOfNumbers {
     typename P::template plain<std::uint32_t> half;
     typename P::template plain<std::uint32_t> item;
   };
-  struct Channel {
-    typename P::template atomic<std::uint32_t> slots_consumed;
-    typename P::template atomic<std::uint32_t> producer_waits;
-    typename P::template atomic<std::uint32_t> claims_noted;
-    std::uint32_t slot_count = Count;
-    Slot all[Count];
-    Slot* slots() { return all; }
-  };
+  using Channel = RingChannel<P, Slot, Count>;
   using Producer = sync::SlotProducer<P, Channel, Slot>;
 
  public:
