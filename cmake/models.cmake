@@ -21,3 +21,5 @@ set(HEDDLE_OTHER_STRATEGIES direct priority auto split)
 
 # What a model that sends by fluxes says on a machine that has not what they need (src/network/shm/stamp.cpp): its tests are skipped there.
 set(HEDDLE_NO_FLUX_HERE "submit=flux needs time-stamp counters that agree on all cores")
+# The same for lanes.
+set(HEDDLE_NO_LANES_HERE "lanes=[0-9]+ needs time-stamp counters that agree on all cores")

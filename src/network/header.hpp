@@ -25,8 +25,8 @@ enum class MessageKind : std::uint8_t {
   disconnect,
 };
 
-// A message whose sender has changed the lane says when (messaging/p2p/lanes.hpp): its payload ends with a stamp. Only messages that are to be
-// matched have one, within a node.
+// A message whose sender has changed the lane says when (messaging/p2p/lanes.hpp): its payload ends with a stamp. Only messages that are
+// to be matched have one, within a node.
 inline constexpr std::uint8_t stamp_flag = 0x80;
 constexpr MessageKind with_stamp(MessageKind kind) {
   return static_cast<MessageKind>(static_cast<std::uint8_t>(kind) | stamp_flag);

@@ -1,10 +1,10 @@
 // Lane merge: one order for the messages that one rank has spread over several lanes, such that two messages of one thread keep theirs.
 //
 // Source: ours. A lane is a FIFO way from the sending rank, and threads do not share it by choice. A thread that sends through another
-// lane than for its last message stamps the message with the time, before it enters the lane. A message counts
-// with the latest stamp in its lane up to itself. Messages are taken in passes: a pass takes, lane by lane, everything that is there, and
-// is complete when it has taken all that was noted in the lane as it began: a thread notes the messages of a lane before it sends
-// through another one (slot_ring.hpp, note_claims), since another thread's slot that is not yet filled may hide them.
+// lane than for its last message stamps the message with the time, before it enters the lane. A message counts with the latest stamp in its
+// lane up to itself. Messages are taken in passes: a pass takes, lane by lane, everything that is there, and is complete when it has taken
+// all that was noted in the lane as it began: a thread notes the messages of a lane before it sends through another one (slot_ring.hpp,
+// note_claims), since another thread's slot that is not yet filled may hide them.
 //
 // A message p of pass k leaves after the next pass is complete, and after all messages with an earlier stamp that were taken up to pass
 // k + 1. Proof, for m before p by the same thread:
@@ -18,8 +18,8 @@
 //   4. The thread noted m, or a later message of m's lane, before p was in its lane: so the pass after the one that took p has seen the
 //      note, and has taken m, if none had before.
 //
-// Progress: the first messages of the lanes are compared. Each complete pass confirms all messages of earlier passes; among
-// the confirmed first messages one has the earliest stamp. A message that comes in a later pass holds none back. So a lane that never ends
+// Progress: the first messages of the lanes are compared. Each complete pass confirms all messages of earlier passes; among the confirmed
+// first messages one has the earliest stamp. A message that comes two passes later or more holds none back. So a lane that never ends
 // cannot stop the others.
 //
 // One thread at a time.

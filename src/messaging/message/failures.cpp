@@ -36,6 +36,7 @@ bool VniState::cancel(Request& request, Wakeups& wakeups) {
 bool VniState::withdraw(Request& send, Wakeups& wakeups) {
   if (is_self(send)) return self_.cancel(send);
   const bool waited = outgoing_.outbox().remove(send);
+  wake_follower(wakeups);
   return by_protocol_of(send.peer, [&](auto& protocol) {
     if (waited) protocol.forget(send);
     return waited || protocol.cancel(send, wakeups);

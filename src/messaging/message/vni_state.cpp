@@ -43,7 +43,7 @@ void VniState::start(Protocols& protocols, Request& send, Wakeups& wakeups) {
   outgoing_.append(send, Protocols::to_other_node, wakeups);
   // If the send that it follows has left meanwhile, no other thread sends this one.
   if (send.send.order.behind != nullptr && !is_held_back(send)) [[unlikely]]
-    (void)flush_outbox(wakeups);
+    flush_what_has_memory(wakeups);
 }
 
 // True if a send of the same thread still waits in another VNI. The thread that sends that one then wakes one that sends this one.
@@ -102,11 +102,7 @@ void VniState::collect(Request& send, Wakeups& wakeups) {
   item.request = &send;
   const bool first = outgoing_.outbox().append(send.peer, item);
   if (!held || send.capacity >= route_.alone_from()) {
-    try {
-      (void)flush_outbox(wakeups);
-    } catch (const std::bad_alloc&) {
-      // The send is in the outbox, so it has not failed: the next poll reports the shortage.
-    }
+    flush_what_has_memory(wakeups);
   }
   // Also for a send that the network has no room for: no blocked thread has requested notice of room for it.
   if (first && outgoing_.must_wait(send.peer)) context_.wake.on(wake::Event::packet_held);
@@ -123,9 +119,22 @@ bool VniState::flush_outbox(Wakeups& wakeups) {
   const bool left = outgoing_.outbox().flush([&](const OutboxPeer& peer, auto&& send_by) {
     by_protocol_of(peer.peer, [&](auto& protocols) { send_by(packets_of(protocols, peer.peer, wakeups)); });
   });
+  wake_follower(wakeups);
+  return left;
+}
+
+// For a send that is in the outbox, and so has not failed: the next poll reports a shortage.
+void VniState::flush_what_has_memory(Wakeups& wakeups) {
+  try {
+    (void)flush_outbox(wakeups);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+// After entries have left the outbox, or were removed: sends through other VNIs may have waited for them.
+void VniState::wake_follower(Wakeups& wakeups) {
   if (outgoing_.outbox().take_followed()) [[unlikely]]
     context_.wake.on(wake::Event::followed_send_left, wakeups);
-  return left;
 }
 
 int VniState::slow_peer() const {

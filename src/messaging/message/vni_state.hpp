@@ -64,9 +64,9 @@ class VniState {
   void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
   // Takes a posted receive away, to be posted elsewhere. False: it is not posted (any more).
   bool unpost(Request& receive) { return matcher_.withdraw(receive); }
-  // Takes all messages of the context that have arrived and have no receive here, in order of their arrival (messaging/p2p/lanes.hpp). They belong
-  // to the caller as after a probe with `take`. True: these are all that threads had sent here when the pass began before they sent through
-  // another VNI. `begins`: the pass begins. Throws std::bad_alloc: some may be left.
+  // Takes all messages of the context that have arrived and have no receive here, in order of their arrival (messaging/p2p/lanes.hpp).
+  // They belong to the caller as after a probe with `take`. True: when the pass began, threads that had changed to another VNI had sent no
+  // more messages here. `begins`: the pass begins. Throws std::bad_alloc: some may be left.
   bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(Unexpected&)> take, Wakeups& wakeups);
   // Adds such a message to the unexpected ones again.
   void put_back(Unexpected& message);
@@ -143,6 +143,8 @@ class VniState {
   LocalPackets packets_of(LocalProtocols& protocols, int peer, Wakeups& wakeups);
   RemotePackets packets_of(RemoteProtocols& protocols, int peer, Wakeups& wakeups);
   bool flush_outbox(Wakeups& wakeups);
+  void flush_what_has_memory(Wakeups& wakeups);
+  void wake_follower(Wakeups& wakeups);
 
   bool withdraw(Request& send, Wakeups& wakeups);
   void end_with(Request& request, int error, Wakeups& wakeups);
