@@ -3,7 +3,7 @@
 
 Usage: fuzzed.py [--build FOLDER] [--rounds N] [--seed N]
 
-A round runs, for each model, one cell of the matrix and one random program, each under a schedule of its own. The first run that
+A round runs, for each model, one cell of the matrix and two random programs, one of them with lanes, each under a schedule of its own. The first run that
 fails is printed with the command that repeats it. Programs and schedules are functions of the seed, so that the same seed tests
 the same.
 """
@@ -22,6 +22,7 @@ from heddle_tool.simulate import fuzz, lines, machines, run  # noqa: E402
 MATRIX, RANDOM = "mpi_test_progress_matrix", "mpi_test_threads_random"
 ROWS, COLUMNS, ALONE = 17, 20, 16  # of the matrix; further rows have one column
 CELLS = ROWS * COLUMNS + ALONE
+WITHOUT_LANES = {"flux"}
 PATIENCE = 120.0  # seconds of real time
 
 
@@ -35,6 +36,9 @@ def jobs(build: pathlib.Path, seed: int) -> list[run.Job]:
         shared = {"machine": machine, "limit": fuzz.LIMIT, "seed": n, "env": {"HEDDLE_MODEL": model}, "settings": {"fuzz": 1}}
         found.append(run.Job(matrix, ("1", *map(str, cell(7 * n % CELLS))), ranks=2, **shared))
         found.append(run.Job(random, (str(n), "1", "0", "20"), ranks=1 + n % 3, **shared))
+        if model not in WITHOUT_LANES:
+            with_lanes = {**shared, "env": {"HEDDLE_MODEL": f"{model},lanes=8"}}
+            found.append(run.Job(random, (str(n), "1", "0", "20"), ranks=1 + (n + 1) % 3, **with_lanes))
     return found
 
 

@@ -109,10 +109,9 @@ class ComposedVni final : public Vni {
     }
     return complete;
   }
-  // Each access first executes what is queued.
+  // Each access first executes what is queued. That nothing is pending would not be enough: a thread may be executing it now.
   void finish_submissions() override {
-    if constexpr (Access::submits)
-      while (access_.pending()) run_surely([](Wakeups&) {});
+    if constexpr (Access::submits) run_surely([](Wakeups&) {});
   }
   void put_back(message::Unexpected& message) override {
     run_surely([&](Wakeups&) { state_.put_back(message); });

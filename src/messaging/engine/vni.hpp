@@ -66,7 +66,7 @@ class Vni {
   // Takes all messages of the context that have arrived and have no receive here, in order of arrival, as a probe with `take` does. The
   // VNI's lock is held during the calls. True: all have been taken that VniState::take_all describes.
   virtual bool take_all(std::uint64_t context, bool begins, lln::FunctionRef<void(message::Unexpected&)> take) = 0;
-  // Returns when the operations that the calling thread has submitted are no longer queued for another thread.
+  // Returns when the operations that the calling thread has submitted so far are executed.
   virtual void finish_submissions() = 0;
   // Adds such a message to the unexpected ones again.
   virtual void put_back(message::Unexpected& message) = 0;

@@ -99,10 +99,8 @@ namespace {
 
 // Posts a receive with those that use MPI_ANY_TAG. Without memory it completes with that error.
 void post_any_tag(Comm& comm, Request& receive) {
-  Lanes& lanes = *comm.owner->lanes;
-  for (std::size_t lane = 0; lane != lanes.count(); ++lane) lanes[lane].finish_submissions();  // of older receives
   try {
-    lanes.any_tag_of(comm).post(receive);
+    comm.owner->lanes->any_tag_of(comm).post(receive);
   } catch (const std::bad_alloc&) {
     receive.error = MPI_ERR_NO_MEM;
     receive.receive.age = 0;
