@@ -8,7 +8,7 @@
 namespace heddle::safety {
 namespace {
 
-std::string refusal(std::string_view text, Model model = {}) {
+std::string refusal(std::string_view text, const Model& model = {}) {
   const Result<Model> parsed = parse_composition(text, model);
   return parsed ? "" : parsed.failure().text;
 }

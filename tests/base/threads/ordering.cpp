@@ -155,7 +155,8 @@ void many_to_many(MPI_Comm comm) {
       MPI_Recv(&in, 3, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
       equal(status.MPI_SOURCE, in.rank, "source");
       equal(status.MPI_TAG, in.number % 5, "tag");
-      int& before = last[static_cast<std::size_t>(in.rank * threads + in.thread)];
+      const int sender = in.rank * threads + in.thread;
+      int& before = last[static_cast<std::size_t>(sender)];
       check(before < in.number, "messages of one thread are received in its order");
       before = in.number;
     }
