@@ -222,6 +222,12 @@ class Costs(unittest.TestCase):
         self.assertEqual(costs.grown({"latency 8": {"misses": 30, "hot_lines": 13, "updates": 9.2}}, before),
                          ["latency 8 threads: hot lines 13, 8 before", "latency 8 threads: locked instructions 9.2, 7 before"])
 
+        def few(misses):
+            return {"message-rate 8": {"misses": misses, "hot_lines": 0, "updates": 2.77}}
+
+        self.assertEqual(costs.grown(few(0.49), few(0.35)), [])
+        self.assertEqual(costs.grown(few(0.8), few(0.35)), ["message-rate 8 threads: misses 0.8, 0.35 before"])
+
     def test_the_page_keeps_the_counts(self):
         counted = {f"{cost.bench} {n}": {"misses": n / 2, "hot_lines": n, "updates": 3} for cost in costs.COSTS for n in cost.threads}
         with tempfile.TemporaryDirectory() as folder:
