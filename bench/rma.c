@@ -24,8 +24,11 @@ static uint64_t stamp_of(const bench* b, int thread, long round, int k) {
   return ((uint64_t)round * (uint64_t)b->window + (uint64_t)k) * (uint64_t)b->threads + (uint64_t)thread + 1;
 }
 
+// Threads share no cache line.
 static size_t place(const bench* b, int thread, int k) {
-  return ((size_t)thread * (size_t)b->window + (size_t)k) * b->size;
+  enum { line = 64 };
+  const size_t of_thread = ((size_t)b->window * b->size + line - 1) / line * line;
+  return (size_t)thread * of_thread + (size_t)k * b->size;
 }
 
 // Looks at its own memory until the last put of a round is there. Some libraries need a call now and then.

@@ -11,6 +11,10 @@
 
 namespace heddle::instruments {
 
+// The VNI of a communicator in figures, besides its number.
+inline constexpr int no_vni = -1;      // there was no message, or they are spread by assertions
+inline constexpr int over_lanes = -2;  // each message has the VNI of its tag (messaging/p2p/lanes.hpp)
+
 class CounterRegistry {
  public:
   void enter(int index, Counters& vni);
@@ -29,7 +33,7 @@ class CounterRegistry {
   struct Kind {
     std::string name;
     int size = 0;  // 0: of any
-    int vni = -1;  // that carried them; -1: several
+    int vni = no_vni;
     friend bool operator<(const Kind& a, const Kind& b) {
       return std::tie(a.name, a.size, a.vni) < std::tie(b.name, b.size, b.vni);
     }

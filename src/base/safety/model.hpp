@@ -38,7 +38,8 @@ struct Model {
   Waiting waiting = Waiting::adaptive;
   std::string strategy{};  // of the outbox; messaging/message/outbox/ knows the valid names; empty: none is named
   // The VNIs over which the messages of one communicator are spread by tag, a power of two (messaging/p2p/lanes.hpp). 1: each communicator
-  // has one VNI. 0, of the model `auto` alone: as many as there are VNIs, if the program has requested MPI_THREAD_MULTIPLE.
+  // has one VNI. 0, of the model `auto` alone, with any number of VNIs and any strategy: as many as there are VNIs, rounded down, if the
+  // program has requested MPI_THREAD_MULTIPLE.
   int lanes = 1;
 
   bool same_parts(const Model& other) const {

@@ -208,7 +208,7 @@ Result<Model> parse_model(std::string_view text) {
   if (model->submission == P::flux)
     if (const Result<void> possible = lln::stamps_are_ordered(); !possible)
       return refuse(": submit=flux %s", possible.failure().text.c_str());
-  if (!composition.empty() && model->lanes == 0) model->lanes = 1;  // a composition names what it differs in
+  if (model->lanes == 0 && !model->same_parts(presets.front().model)) model->lanes = 1;
   if (model->lanes > 1)
     if (const Result<void> possible = lln::stamps_are_ordered(); !possible)
       return refuse(": lanes=%d %s", model->lanes, possible.failure().text.c_str());

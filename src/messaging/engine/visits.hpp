@@ -1,10 +1,13 @@
 // How often a thread that waits for one VNI polls the other VNIs of its rank.
 //
 // A poll of another VNI reads the cache lines that the threads there write, and takes these lines from them. With 8 threads on a VNI each
-// that is the greatest cost: 13 million messages a second if each poll visits the other VNIs, 61 by the rule below (simulated, the 16
+// that is the greatest cost: 13 million messages a second if each poll visits the other VNIs, 76 by the rule below (simulated, the 16
 // cores of machines/xeon-16.json). So a thread whose own VNI has messages leaves the other VNIs to their threads. After
 // `idle_polls` polls in a row without progress, and after `busy_polls` in any case, it visits them: their messages may have no other
 // thread. A rank of one thread has no line to take away, and visits them more often.
+//
+// Between the dies of a large processor an answer takes longer: with 64 and 256 polls 16 threads of a rank had 43 million messages a
+// second on machines/epyc-192.json, with 512 and 4096 they have 112 (docs/adr/0103).
 #pragma once
 
 #include <atomic>
@@ -34,8 +37,9 @@ class Visits {
  private:
   static constexpr std::uint32_t polls_for_one = 16;  // Amer 2019, Fig. 3a: `if (cond)`
   static constexpr std::uint32_t polls_alone = 8;  // no line is taken from another thread, but each VNI has to be read
-  static constexpr std::uint32_t idle_polls = 64;  // 2 us; the answer to a short message takes less
-  static constexpr std::uint32_t busy_polls = 256;
+  static constexpr std::uint32_t idle_polls =
+      512;  // 5 to 25 us, since pauses follow; the answer to a short message takes less
+  static constexpr std::uint32_t busy_polls = 4096;
 
   struct OfThread {
     std::uint32_t polls;

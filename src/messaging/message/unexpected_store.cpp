@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/platform/native.hpp"
 #include "messaging/wake/wake.hpp"
 #include "network/credits.hpp"
 
@@ -69,6 +70,9 @@ void UnexpectedStore::keep_on_credit(int sender, const lln::Header& header, cons
 void UnexpectedStore::add(Unexpected& message) {
   count_held(counters_, Count::unexpected);
   matcher_.add_unexpected(message);
+  platform::Native::light_fence();  // who begins to watch sees the message, or else is told of it
+  if (UnexpectedWatch* const told = watch.load(std::memory_order_acquire)) [[unlikely]]
+    told->on_unexpected();
   if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
     wake_.on(wake::Event::probed_message);
 }

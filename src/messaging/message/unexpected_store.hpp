@@ -14,6 +14,14 @@
 
 namespace heddle::message {
 
+// Is told of unexpected messages, with the lock of their VNI held.
+struct UnexpectedWatch {
+  virtual void on_unexpected() = 0;
+
+ protected:
+  ~UnexpectedWatch() = default;
+};
+
 class UnexpectedStore {
  public:
   // `ranks`: the most ranks that the job can have.
@@ -36,7 +44,7 @@ class UnexpectedStore {
     std::uint64_t& last = stamps_[static_cast<std::size_t>(sender)];
     last = std::max(last, stamp);
   }
-  // Adds the message to those that a receive or a probe may find, and wakes threads that are blocked in a probe.
+  // Adds the message to those that a receive or a probe may find, tells the watch, and wakes threads that are blocked in a probe.
   void add(Unexpected& message);
   // Releases a message that is in no queue.
   void drop(Unexpected& message) {
@@ -45,7 +53,8 @@ class UnexpectedStore {
     free_ = &message;
   }
 
-  std::atomic<std::uint32_t> probers{0};  // threads that are blocked in a probe; for any thread
+  std::atomic<std::uint32_t> probers{0};         // threads that are blocked in a probe; for any thread
+  std::atomic<UnexpectedWatch*> watch{nullptr};  // for any thread
 
  private:
   void drop_payload(Unexpected& message);

@@ -7,7 +7,7 @@
 
 #include "launch/rank/rank.hpp"
 #include "messaging/message/request_cache.hpp"
-#include "messaging/message/vni_state.hpp"
+#include "messaging/p2p/any_tags.hpp"
 #include "messaging/p2p/lanes.hpp"
 #include "messaging/p2p/p2p.hpp"
 #include "messaging/p2p/requests.hpp"
@@ -23,26 +23,28 @@ void AnyTag::begin(const Comm& comm) {
   for (int source = 0; source != comm.remote_size; ++source) merges_.emplace_back(lanes_.count(), passes_);
   state_ = State::begun;
   context_ = comm.context;
+  home_ = nullptr;
 }
 
-// From here on each message that finds no receive in its lane wakes a blocked thread, which takes it from there.
 void AnyTag::open() {
-  for (std::size_t lane = 0; lane != lanes_.count(); ++lane) lanes_[lane].begin_probing();
   {
     const std::lock_guard guard(mutex_);
     state_ = State::open;
   }
-  start_polling(rank_, *this);
+  all_.call();  // messages that arrived before are in their lanes
 }
 
 void AnyTag::close() {
-  const std::lock_guard guard(mutex_);
-  state_ = State::closed;
+  {
+    const std::lock_guard guard(mutex_);
+    state_ = State::closed;
+  }
+  all_.call();
 }
 
 bool AnyTag::is_unused() {
-  const std::lock_guard guard(mutex_);
-  return state_ == State::unused;
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  return guard.owns_lock() && state_ == State::unused;
 }
 
 engine::Vni& AnyTag::vni_of(const Unexpected& message) const {
@@ -57,6 +59,7 @@ void AnyTag::post(Request& receive) {
     const std::lock_guard guard(mutex_);
     prepare();
     receive.any_tag.store(this, std::memory_order_relaxed);
+    if (home_ != nullptr) receive.vni = home_;
     Unexpected* const message = matcher_.find_unexpected(receive.context, receive.source, receive.tag);
     if (message == nullptr) {
       matcher_.post(receive);
@@ -65,6 +68,7 @@ void AnyTag::post(Request& receive) {
       matcher_.remove_unexpected(*message);
       start(receive, *message);
       collect_completed(completed);
+      call_if_left();
     }
   }
   complete(completed);
@@ -122,28 +126,28 @@ bool AnyTag::cancel(Request& receive) {
 
 // ---- messages
 
-// Any lane may have a message that no receive has taken; a hint, which is true once the thread that put a message there has gone on.
-bool AnyTag::anything_there() const {
-  for (std::size_t lane = 0; lane != lanes_.count(); ++lane) {
-    engine::Vni& vni = lanes_[lane];
-    if (vni.is_in_use() && (vni.something_to_do() || vni.state().parts().matcher.any_unexpected())) return true;
-  }
-  return taken_ != 0 || pass_began_;
-}
-
 // Takes everything that has arrived in the lanes. False: something is left for a next call, which goes on with the pass.
 bool AnyTag::take_pass() {
   const bool begins = !std::exchange(pass_began_, true);
   bool complete = true;
-  for (std::size_t lane = 0; lane != lanes_.count(); ++lane)
+  for (std::size_t lane = 0; lane != lanes_.count(); ++lane) {
+    if (!lanes_[lane].is_in_use()) continue;
     complete &= lanes_[lane].take_all(context_, begins, [&](Unexpected& message) {
       merges_[static_cast<std::size_t>(message.header.source)].add(lane, message);
       ++taken_;
     });
+  }
   if (!complete) return false;
   passes_.end_pass();
   pass_began_ = false;
+  if (lanes_in_use() == 1) passes_.end_pass();  // no other lane has an earlier message: a second pass would find none
   return true;
+}
+
+std::size_t AnyTag::lanes_in_use() const {
+  std::size_t in_use = 0;
+  for (std::size_t lane = 0; lane != lanes_.count(); ++lane) in_use += lanes_[lane].is_in_use() ? 1 : 0;
+  return in_use;
 }
 
 // Two passes are enough unless messages go on arriving that others may have to follow. Then the next poll goes on.
@@ -163,6 +167,7 @@ void AnyTag::take_messages() {
 }
 
 void AnyTag::match(Unexpected& message) {
+  home_ = &vni_of(message);
   Request* const receive = matcher_.take_receive(message.header);
   if (receive == nullptr) {
     matcher_.add_unexpected(message);
@@ -175,7 +180,8 @@ void AnyTag::match(Unexpected& message) {
 
 Unexpected* AnyTag::probe(int source, int tag, bool take, engine::Probed& found, engine::Vni*& vni) {
   const std::lock_guard guard(mutex_);
-  if (state_ == State::open && anything_there()) take_messages();
+  if (state_ == State::open && all_.is_called()) take_messages();
+  call_if_left();
   Unexpected* const message = matcher_.find_unexpected(context_, source, tag);
   if (message == nullptr) return nullptr;
   found = {message->header.source, message->header.tag, message->bytes};
@@ -186,29 +192,35 @@ Unexpected* AnyTag::probe(int source, int tag, bool take, engine::Probed& found,
 
 // ---- progress
 
-bool AnyTag::poll() {
+AnyTag::Left AnyTag::poll() {
   Request* completed = nullptr;
-  bool over = false;
+  Left remains = Left::more;
   {
-    // A thread that holds the mutex may wait for the calling one, which is the communication thread of the model `offload`.
     const std::unique_lock guard(mutex_, std::try_to_lock);
-    poll_again = !guard.owns_lock();
-    if (poll_again) return false;
-    if (state_ != State::begun && anything_there()) take_messages();
+    if (!guard.owns_lock()) return remains;
+    if (state_ == State::open || state_ == State::closed) take_messages();
     for (Started& one : started_)
       if (one.message != nullptr) begin_moving(one);
     collect_completed(completed);
-    poll_again = anything_left();
-    over = is_over();
-    if (over) end();
+    remains = left();
+    if (is_over()) {
+      end();
+      remains = Left::over;
+    }
   }
   complete(completed);
-  return over;
+  return remains;
 }
 
-bool AnyTag::anything_left() const {
+AnyTag::Left AnyTag::left() const {
   const auto waits_for_memory = [](const Started& one) { return one.message != nullptr; };
-  return taken_ != 0 || pass_began_ || std::any_of(started_.begin(), started_.end(), waits_for_memory);
+  if (taken_ != 0 || pass_began_ || std::any_of(started_.begin(), started_.end(), waits_for_memory)) return Left::more;
+  return started_.empty() ? Left::nothing : Left::started;
+}
+
+// For work that a thread leaves without having polled.
+void AnyTag::call_if_left() {
+  if (left() != Left::nothing) all_.call();
 }
 
 // Links the requests of lanes that are done; the state of each is the receive that it stands for.
@@ -237,13 +249,12 @@ void AnyTag::complete(Request* completed) {
   }
 }
 
-// Messages that no receive has taken stay in their lanes, as those of any communicator that was freed.
+// Messages that no receive has taken go back to their lanes, as those of any communicator that was freed.
 void AnyTag::end() {
   while (Unexpected* const message = matcher_.find_unexpected(context_, MPI_ANY_SOURCE, MPI_ANY_TAG)) {
     matcher_.remove_unexpected(*message);
     vni_of(*message).put_back(*message);
   }
-  for (std::size_t lane = 0; lane != lanes_.count(); ++lane) lanes_[lane].end_probing();
   if (spare_ != nullptr) give_back_unstarted(*std::exchange(spare_, nullptr));
   state_ = State::unused;
 }

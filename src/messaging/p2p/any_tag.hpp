@@ -5,13 +5,13 @@
 // there are taken from all lanes together, into one order (base/sync/lane_merge.hpp), and matched here. The lane of a message then moves
 // its data, as after a matched probe.
 //
-// It is polled like a schedule (base/progress/pollables.hpp), so threads that wait or block for such a receive need nothing else.
+// It is polled by any_tags.hpp.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "base/progress/pollables.hpp"
 #include "base/progress/shortage.hpp"
 #include "base/sync/lane_merge.hpp"
 #include "base/threads/mutex.hpp"
@@ -26,11 +26,22 @@ struct Rank;
 
 namespace heddle::p2p {
 
+class AnyTags;
 class Lanes;
 
-class AnyTag final : public progress::Pollable {
+class AnyTag {
  public:
-  AnyTag(const Lanes& lanes, Rank& rank) : lanes_(lanes), rank_(rank) {}
+  // The work that a poll leaves.
+  enum class Left : std::uint8_t {
+    nothing,
+    started,  // receives whose messages are being moved; the end of each wakes a blocked thread
+    more,     // another poll has to follow before a thread blocks
+    over,     // nothing: the communicator is freed, and this object is unused
+  };
+
+  // `older`: the next of the list that AnyTags has.
+  AnyTag(AnyTags& all, const Lanes& lanes, Rank& rank, AnyTag* older)
+      : older_(older), all_(all), lanes_(lanes), rank_(rank) {}
 
   // For a communicator that has none: begin(), and then open(), when no thread posts a receive in a lane any more without moving it here
   // afterwards. Until then no message is taken. Throws std::bad_alloc.
@@ -38,7 +49,9 @@ class AnyTag final : public progress::Pollable {
   void open();
   // The communicator is freed. Receives that were started go on.
   void close();
+  // False also if it is being polled.
   bool is_unused();
+  AnyTag* older() const { return older_.get(); }
 
   // Any thread. Posts a receive, with any tag. Throws std::bad_alloc: it is not posted.
   void post(Request& receive);
@@ -47,7 +60,8 @@ class AnyTag final : public progress::Pollable {
   // Any thread. As Vni::probe, in all lanes; `vni` is that of the message.
   message::Unexpected* probe(int source, int tag, bool take, engine::Probed& found, engine::Vni*& vni);
 
-  bool poll() override;
+  // One thread at a time. Waits for no thread.
+  Left poll();
 
  private:
   struct Links {
@@ -65,10 +79,11 @@ class AnyTag final : public progress::Pollable {
     Request* lane;
     message::Unexpected* message;
   };
-  bool anything_there() const;
-  bool anything_left() const;
+  Left left() const;
+  void call_if_left();
   void take_messages();
   bool take_pass();
+  std::size_t lanes_in_use() const;
   void match(message::Unexpected& message);
   void prepare();
   void start(Request& receive, message::Unexpected& message);
@@ -80,6 +95,8 @@ class AnyTag final : public progress::Pollable {
   void end();
   engine::Vni& vni_of(const message::Unexpected& message) const;
 
+  const std::unique_ptr<AnyTag> older_;
+  AnyTags& all_;
   const Lanes& lanes_;
   Rank& rank_;
   threads::Mutex mutex_;  // guards the rest
@@ -91,8 +108,9 @@ class AnyTag final : public progress::Pollable {
   std::uint64_t taken_ = 0;                                          // messages in them
   std::uint64_t posted_ = 0;                                         // receives that wait for a message
   std::vector<Started> started_;
-  bool pass_began_ = false;   // and is not complete
-  Request* spare_ = nullptr;  // for the next receive that starts
+  bool pass_began_ = false;      // and is not complete
+  engine::Vni* home_ = nullptr;  // of the last message: where threads expect the next one; null: there was none
+  Request* spare_ = nullptr;     // for the next receive that starts
   progress::Shortage shortage_;
 };
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/platform/native.hpp"
 #include "launch/rank/rank.hpp"
 #include "messaging/engine/vni.hpp"
 #include "messaging/p2p/p2p.hpp"
@@ -64,19 +65,25 @@ SendBuffer::Blocks::iterator SendBuffer::find_room(std::size_t bytes, std::size_
 }
 
 // One request for each VNI that messages wait for is enough: a test of it polls there. Nothing is held meanwhile, since progress may
-// call the program, which may send through this buffer.
+// call the program, which may send through this buffer. A message that is done keeps its place while another thread tests it here.
 bool SendBuffer::poll(Guard& guard) {
   std::array<Block*, lln::most_vnis> pinned{};
+  bool others_test = false;
   for (Block& block : blocks_) {
-    if (block.request->done.load(std::memory_order_acquire) != 0) continue;
+    if (block.request->done.load(std::memory_order_acquire) != 0) {
+      others_test |= block.pins != 0;
+      continue;
+    }
     const engine::Vni* const vni = block.request->vni;
     Block*& of_vni = pinned[static_cast<std::size_t>(vni != nullptr ? vni->index() : 0)];
     if (of_vni != nullptr) continue;
     of_vni = &block;
     ++block.pins;
   }
-  if (std::ranges::all_of(pinned, [](const Block* block) { return block == nullptr; })) return false;
+  const bool any = std::ranges::any_of(pinned, [](const Block* block) { return block != nullptr; });
+  if (!any && !others_test) return false;
   guard.unlock();
+  if (!any) platform::Native::yield();
   for (Block* block : pinned)
     if (block != nullptr) (void)test(*block->request);
   guard.lock();

@@ -14,22 +14,9 @@
 
 namespace heddle::p2p {
 
-Lanes::Lanes(engine::Engine& engine, int count) : mask_(static_cast<std::size_t>(count) - 1) {
+Lanes::Lanes(engine::Engine& engine, int count, Rank& rank)
+    : mask_(static_cast<std::size_t>(count) - 1), any_tags_(*this, rank) {
   for (std::size_t lane = 0; lane <= mask_; ++lane) vnis_[lane] = &engine.vni(static_cast<int>(lane));
-}
-
-AnyTag& Lanes::any_tag_of(Comm& comm) {
-  if (AnyTag* const there = comm.any_tag.load(std::memory_order_acquire)) return *there;
-  const std::lock_guard guard(mutex_);
-  if (AnyTag* const there = comm.any_tag.load(std::memory_order_relaxed)) return *there;
-  const auto unused = std::find_if(any_tags_.begin(), any_tags_.end(), [](AnyTag& one) { return one.is_unused(); });
-  AnyTag& any_tag = unused != any_tags_.end() ? *unused : any_tags_.emplace_back(*this, *comm.owner);
-  any_tag.begin(comm);
-  comm.any_tag.store(&any_tag, std::memory_order_release);
-  // A thread that posts a receive in a lane checks afterwards whether it has to move it.
-  platform::Native::heavy_fence();
-  any_tag.open();
-  return any_tag;
 }
 
 constinit thread_local LastLanes last_lanes{};
@@ -100,7 +87,7 @@ namespace {
 // Posts a receive with those that use MPI_ANY_TAG. Without memory it completes with that error.
 void post_any_tag(Comm& comm, Request& receive) {
   try {
-    comm.owner->lanes->any_tag_of(comm).post(receive);
+    comm.owner->lanes->any_tags().of(comm).post(receive);
   } catch (const std::bad_alloc&) {
     receive.error = MPI_ERR_NO_MEM;
     receive.receive.age = 0;

@@ -12,10 +12,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 
 #include "messaging/engine/engine.hpp"
-#include "messaging/p2p/any_tag.hpp"
+#include "messaging/p2p/any_tags.hpp"
 #include "objects/object/comm.hpp"
 #include "objects/object/request.hpp"
 
@@ -24,7 +23,7 @@ namespace heddle::p2p {
 class Lanes {
  public:
   // The first `count` VNIs of the engine, a power of two.
-  Lanes(engine::Engine& engine, int count);
+  Lanes(engine::Engine& engine, int count, Rank& rank);
 
   std::size_t count() const { return mask_ + 1; }
   engine::Vni& operator[](std::size_t lane) const { return *vnis_[lane]; }
@@ -35,14 +34,12 @@ class Lanes {
   }
   engine::Vni& of(const Comm& comm, int tag) const { return *vnis_[index(comm.context, tag)]; }
 
-  // The state of a communicator whose receives use MPI_ANY_TAG; made by the first. Throws std::bad_alloc.
-  AnyTag& any_tag_of(Comm& comm);
+  AnyTags& any_tags() { return any_tags_; }
 
  private:
   std::array<engine::Vni*, lln::most_vnis> vnis_{};
   std::size_t mask_;
-  threads::Mutex mutex_;         // guards any_tags_, and the members any_tag of communicators
-  std::deque<AnyTag> any_tags_;  // those of freed communicators are used again
+  AnyTags any_tags_;
 };
 
 // The lanes of the program's messages on a communicator, or null. They are known after its first message.

@@ -219,10 +219,11 @@ void complete(Request& request) { (void)protector(current_rank(), request).compl
 
 namespace {
 
-// Both sides of a communicator decide alike. Between nodes two lanes are two routes, and the later message may arrive first.
+// Both sides of a communicator decide alike. Between nodes two lanes are two routes, and the later message may arrive first. Without
+// any wildcards messages are spread by source, too.
 bool has_lanes(const Rank& rank, const Comm& comm) {
-  if (rank.lanes == nullptr || rank.faults || comm.asked_model() != 0 || comm.has_promised(promise_no_any_source))
-    return false;
+  if (rank.lanes == nullptr || rank.faults || comm.asked_model() != 0) return false;
+  if (comm.has_promised(promise_no_any_source) && comm.has_promised(promise_no_any_tag)) return false;
   const auto is_here = [&](const Group& group) {
     for (int r = 0; r < group.size; ++r)
       if (!rank.node->is_local(group.world_ranks.empty() ? r : group.world_ranks[static_cast<std::size_t>(r)]))
@@ -299,6 +300,12 @@ void send_deferred(const Comm& comm) {
 
 void begin_serving(Rank& rank) { rank.engine->begin_serving(); }
 void end_serving(Rank& rank) { rank.engine->end_serving(); }
+
+int vni_in_figures(const Comm& comm) {
+  if (lanes_of(comm, Plane::user) != nullptr) return instruments::over_lanes;
+  const engine::Vni* const vni = comm.vni.load(std::memory_order_relaxed);
+  return vni != nullptr ? vni->index() : instruments::no_vni;
+}
 
 void start_polling(Rank& rank, progress::Pollable& work) {
   rank.pollables->add(work);

@@ -87,6 +87,9 @@ void wait_until(Rank& rank, const boot::Wait& wait, const F& holds) {
 }
 void notify(Rank& rank, int world_rank);
 
+// The number of the VNI that carries a communicator's messages, no_vni or over_lanes (base/instruments/counter_registry.hpp).
+int vni_in_figures(const Comm& comm);
+
 // Cancels a send or receive; true if it took effect (it is then done and `cancelled`).
 bool cancel(Request& request);
 

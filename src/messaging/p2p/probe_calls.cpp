@@ -33,7 +33,7 @@ Found find(Comm& comm, int source, int tag, bool take) {
   Found found;
   found.vni = &p2p::vni_of(comm, Plane::user, source, tag);
   if (tag == MPI_ANY_TAG && p2p::lanes_of(comm, Plane::user) != nullptr) [[unlikely]]
-    (void)comm.owner->lanes->any_tag_of(comm);
+    (void)comm.owner->lanes->any_tags().of(comm);
   if (p2p::AnyTag* const any_tag = comm.any_tag.load(std::memory_order_acquire)) [[unlikely]]
     found.content = any_tag->probe(source, tag, take, found.envelope, found.vni);
   else

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "launch/rank/rank.hpp"
-#include "messaging/engine/vni.hpp"
 #include "messaging/p2p/any_tag.hpp"
 #include "messaging/p2p/buffer.hpp"
+#include "messaging/p2p/p2p.hpp"
 #include "mpi/coll/internal.hpp"
 #include "mpi/comm/shown_name.hpp"
 #include "objects/object/context.hpp"
@@ -35,17 +35,11 @@ Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context con
   return comm;
 }
 
-// -1: there was no message, or there were some on several.
-int vni_index(const Comm& comm) {
-  const engine::Vni* vni = comm.vni.load(std::memory_order_relaxed);
-  return vni != nullptr ? vni->index() : -1;
-}
-
 }  // namespace
 
 Comm::~Comm() {
   if (const instruments::Totals totals = counters.totals(); totals.threads != 0)
-    owner->counter_registry.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
+    owner->counter_registry.remember({.name = name, .size = size, .vni = p2p::vni_in_figures(*this)}, totals);
   if (!name.empty()) hide_name(*this);
   if (owner->faults) owner->faults->leave(*this);
   if (p2p::AnyTag* const receives = any_tag.load(std::memory_order_acquire)) receives->close();

@@ -277,7 +277,7 @@ static Error bring_up(Rank& rank) {
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
   if (const int lanes = rank.engine->model().lanes; lanes > 1)
-    rank.lanes = std::make_unique<p2p::Lanes>(*rank.engine, lanes);
+    rank.lanes = std::make_unique<p2p::Lanes>(*rank.engine, lanes, rank);
   rank.sent = &message::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);
   if (job.survives_failures()) ft::begin(rank);

@@ -37,11 +37,12 @@ using Number = unsigned long long;
 
 const char* shown(const CommFigures& comm) { return comm.name.empty() ? "(unnamed)" : comm.name.c_str(); }
 
-// The communicator of the VNI that most threads share; null if none has two.
+// The communicator of the VNI, or with lanes, that most threads share; null if none has two.
 const CommFigures* most_shared(const Figures& figures, int vni) {
   const CommFigures* found = nullptr;
   for (const CommFigures& comm : figures.comms)
-    if (comm.vni == vni && comm.totals.threads > 1 && (!found || comm.totals.threads > found->totals.threads))
+    if ((comm.vni == vni || comm.vni == instruments::over_lanes) && comm.totals.threads > 1 &&
+        (!found || comm.totals.threads > found->totals.threads))
       found = &comm;
   return found;
 }
@@ -56,7 +57,7 @@ const VniFigures& busiest(const Figures& figures) {
 }
 
 // For threads that contend in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a
-// communicator for each, too.
+// communicator for each, too. Over lanes there must be a tag for each.
 std::string separate(const Figures& figures, const VniFigures& busy) {
   const int share = percent(found_taken(busy.totals), attempts(busy.totals));
   const CommFigures* comm = most_shared(figures, busy.index);
@@ -67,6 +68,12 @@ std::string separate(const Figures& figures, const VniFigures& busy) {
   if (comm == nullptr)
     return text("%llu threads use VNI %d, and %d%% of their attempts to enter found it taken; use more VNIs: %s",
                 static_cast<Number>(threads), busy.index, share, more.c_str());
+  if (comm->vni == instruments::over_lanes)
+    return text(
+        "%llu threads use communicator %s, and %d%% of the attempts to enter VNI %d found it taken; give each thread "
+        "a tag of its own, with numbers that follow each other%s",
+        static_cast<Number>(threads), shown(*comm), share, busy.index,
+        too_few ? (", and use more VNIs: " + more).c_str() : "");
   return text(
       "%llu threads share communicator %s, and %d%% of the attempts to enter VNI %d found it taken; give each thread a "
       "duplicate of it (MPI_Comm_dup)%s",

@@ -12,6 +12,7 @@
 #include "messaging/engine/asked_models.hpp"
 #include "messaging/engine/engine.hpp"
 #include "messaging/message/outbox/strategy.hpp"
+#include "messaging/p2p/p2p.hpp"
 #include "objects/object/comm.hpp"
 
 namespace heddle::tool {
@@ -28,13 +29,9 @@ void add_living(Rank& rank, std::vector<CommFigures>& figures) {
     if (comm.handle == 0 || comm.owner != &rank) continue;
     const Totals totals = comm.counters.totals();
     if (totals.threads == 0) continue;
-    const engine::Vni* vni = comm.vni.load(std::memory_order_relaxed);
     std::lock_guard guard(comm.mutex);
-    figures.push_back({.name = comm.name,
-                       .size = comm.size,
-                       .vni = vni != nullptr ? vni->index() : -1,
-                       .freed = 0,
-                       .totals = totals});
+    figures.push_back(
+        {.name = comm.name, .size = comm.size, .vni = p2p::vni_in_figures(comm), .freed = 0, .totals = totals});
   }
 }
 

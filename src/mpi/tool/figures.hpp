@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/instruments/counter_registry.hpp"
 #include "base/instruments/counters.hpp"
 
 namespace heddle {
@@ -15,8 +16,8 @@ namespace heddle::tool {
 struct CommFigures {
   std::string name;
   int size = 0;
-  int vni = -1;             // that carries it; -1: no message yet
-  std::uint64_t freed = 0;  // number of freed communicators summed up here; 0: a living one
+  int vni = instruments::no_vni;  // that carries it, or no_vni or over_lanes (counter_registry.hpp)
+  std::uint64_t freed = 0;        // number of freed communicators summed up here; 0: a living one
   instruments::Totals totals;
 };
 

@@ -81,12 +81,16 @@ std::string title(const CommFigures& comm) {
   return text + (comm.freed > 1 ? " (" + number(comm.freed) + " freed)" : " (freed)");
 }
 
+std::string shown_vni(int vni) {
+  if (vni == instruments::over_lanes) return "lanes";
+  return vni != instruments::no_vni ? std::to_string(vni) : "-";
+}
+
 std::string communicators(const Figures& figures) {
   Table table({"communicator", "size", "VNI", "threads", "sends", "receives"});
   for (const CommFigures& comm : figures.comms)
-    table.add({title(comm), comm.size > 0 ? std::to_string(comm.size) : "-",
-               comm.vni >= 0 ? std::to_string(comm.vni) : "-", number(comm.totals.threads),
-               number(comm.totals[Count::sends]), number(comm.totals[Count::receives])});
+    table.add({title(comm), comm.size > 0 ? std::to_string(comm.size) : "-", shown_vni(comm.vni),
+               number(comm.totals.threads), number(comm.totals[Count::sends]), number(comm.totals[Count::receives])});
   return table.text();
 }
 

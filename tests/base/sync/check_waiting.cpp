@@ -1,5 +1,6 @@
 #include "announcements_body.hpp"
 #include "backlog_body.hpp"
+#include "called_body.hpp"
 #include "check.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
@@ -51,6 +52,9 @@ void enroll_waiting() {
   enroll<WorkBody<Checker, 1>>("work/held", 3, 1);
   enroll<WorkBody<Checker, 2>>("work/held-of-two", 3, 1);
   enroll<WorkBody<Checker, 1, Put::silently>>("work/put-back-silently", 3, 1, true);
+  enroll<CalledBody<Checker>>("work/called", 3, 2);
+  enroll<CalledBody<Checker>>("work/called", 4, 1);
+  enroll<CalledBody<Checker, Calls::silently>>("work/called-silently", 3, 2, true);
   enroll<ErrandBody<Checker>>("errand", 2, 3);
   for (const unsigned threads : {2U, 3U}) enroll<DeferredTimerBody<Checker>>("deferred_timer", threads, 2);
   enroll<DeferredTimerBody<Checker, Timer::looked_first>>("deferred_timer/looks-first", 2, 2, true);

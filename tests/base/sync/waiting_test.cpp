@@ -8,6 +8,7 @@
 #include "announcements_body.hpp"
 #include "backlog_body.hpp"
 #include "base/platform/native.hpp"
+#include "called_body.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
 #include "deferred_timer_body.hpp"
@@ -99,6 +100,7 @@ TEST(Doorbell, Work) {
   for (unsigned i = 0; i != 500; ++i) {
     run_on_threads<WorkBody<Native, 1>>(3, 1);
     run_on_threads<WorkBody<Native, 2>>(3, 1);
+    run_on_threads<CalledBody<Native>>(4, 3);
   }
 }
 

@@ -55,6 +55,17 @@ TEST(Advice, NamesTheCommunicatorThatThreadsShare) {
   EXPECT_TRUE(advice(figures).ends_with("(MPI_Comm_dup)")) << advice(figures);
 }
 
+TEST(Advice, NamesTagsOfACommunicatorWithLanes) {
+  Figures figures = busy_world();
+  figures.vnis.resize(4);
+  figures.comms[0].vni = instruments::over_lanes;
+  at(figures.vnis[0].totals, Count::contended) = 3000;
+  EXPECT_EQ(
+      advice(figures),
+      "4 threads use communicator MPI_COMM_WORLD, and 30% of the attempts to enter VNI 0 found it taken; give each "
+      "thread a tag of its own, with numbers that follow each other");
+}
+
 TEST(Advice, NamesNoCommunicatorThatOneThreadUses) {
   Figures figures = busy_world();
   figures.comms[0].totals.threads = 1;

@@ -101,8 +101,12 @@ BENCHMARKS = {b.name: b for b in (
               "round trips", "M/s", "higher", any_ranks=True, threads=(8,), sizes=(8,), args=("--mode", "rate")),
     Benchmark("latency-fan", "latency", "blocking ping-pong of one thread with all threads of the other rank",
               "half round trip", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "fan")),
+    Benchmark("latency-any-tag", "latency", "blocking ping-pong of one thread whose receives have MPI_ANY_TAG",
+              "half round trip", "us", "lower", threaded=False, sizes=(8,), args=("--mode", "any-tag")),
     Benchmark("message-rate", "message-rate", "windows of 64 Isend/Irecv/Waitall, from every thread to its twin",
               "message rate", "M/s", "higher", any_ranks=True, sizes=(8,)),
+    Benchmark("message-rate-one-tag", "message-rate", "the same with one tag for all threads: whichever posted first receives",
+              "message rate", "M/s", "higher", any_ranks=True, sizes=(8,), args=("--mode", "one-tag")),
     *(Benchmark(name, "flood", f"rounds of 1,000 messages to every other rank before a receive is posted, by {how}", "message rate", "M/s",
                 "higher", any_ranks=True, threaded=False, sizes=(8,), args=args)
       for name, how, args in (("flood", "MPI_Isend", ()), ("flood-inverse", "MPI_Send", ("--mode", "inverse")))),
@@ -182,6 +186,8 @@ BENCHMARKS = {b.name: b for b in (
               "put and flush", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "latency")),
     Benchmark("rma-spinning", "rma", "the same while as many threads of the partner spin outside the library",
               "put and flush", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "spinning")),
+    Benchmark("partitioned", "partitioned", "a partitioned message with 64 partitions for each thread, which marks them ready or asks for them",
+              "partitions", "M/s", "higher", any_ranks=True, sizes=(8,)),
     *(Benchmark(f"file-{mode}", "file", f"collective {mode} of a file of 64 MiB in which the ranks' blocks take turns",
                 mode, "GB/s", "higher", any_ranks=True, threaded=False, sizes=(512, 4096, 65536), args=("--mode", mode))
       for mode in ("write", "read")),
