@@ -88,6 +88,12 @@ class ComposedEngine final : public Engine, private progress::Attended {
     leave();
     return moved;
   }
+  bool poll_for(const Request& request) override {
+    if (is_served()) return false;
+    (void)vnis_[home_of(request)].poll({.urgency = Urgency::attempt, .peek = true});
+    leave();
+    return true;
+  }
   void tested_in_vain(bool moved) override {
     static constinit thread_local FruitlessTests tests;
     tests.count(moved, rank_.machine);

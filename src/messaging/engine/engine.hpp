@@ -45,6 +45,9 @@ class Engine : public lln::Watch::Attendant {
   virtual bool test(const Request& request) = 0;
   // The same without a request to wait for. True: something moved. `needed`: a request whose VNI is polled first, or null.
   virtual bool progress(const Request* needed) = 0;
+  // One attempt on the VNI of a request alone, for a thread that calls progress() too, now and then. False: threads of this model do not
+  // poll.
+  virtual bool poll_for(const Request& request) = 0;
   // The caller's attempt has not completed what it tests for. A thread that tests repeatedly is a waiting thread too.
   virtual void tested_in_vain(bool moved) = 0;
   // For calls that wait for nothing and yet must make progress. Takes no lock if there is nothing to do, and never waits for a lock.

@@ -16,7 +16,7 @@ namespace heddle::p2p {
 
 namespace {
 
-bool is_done(const Request& r) { return r.done.load(std::memory_order_acquire) != 0; }
+bool is_done(Request& r) { return r.done.load(std::memory_order_acquire) != 0 || ends_now(r); }
 
 // Neither null nor an inactive persistent request, both of which complete at once with an empty status.
 bool is_active(const Request* r) { return r != nullptr && (!r->persistent || r->active); }

@@ -42,6 +42,9 @@ class Lanes {
   AnyTags any_tags_;
 };
 
+// Messages that are spread by tag. Those of partitions are never received with wildcards, so they need no order over lanes.
+constexpr bool is_over_lanes(Plane plane) { return plane == Plane::user || plane == Plane::partitioned; }
+
 // The lanes of the program's messages on a communicator, or null. They are known after its first message.
 [[gnu::always_inline]] inline const Lanes* lanes_of(const Comm& comm, Plane plane) {
   return plane == Plane::user ? comm.lanes.load(std::memory_order_acquire) : nullptr;

@@ -191,7 +191,13 @@ Error wait_all(Request* const* requests, std::size_t n) {
 }
 
 bool test(Request& request) {
-  return request.done.load(std::memory_order_acquire) != 0 || current_rank().engine->test(request);
+  return request.done.load(std::memory_order_acquire) != 0 || current_rank().engine->test(request) || ends_now(request);
+}
+
+bool ends_now(Request& request) {
+  if (request.type == nullptr || request.type->is_over == nullptr || !request.type->is_over(request)) return false;
+  (void)wait(request);
+  return true;
 }
 
 Error end(Request& request) {
@@ -243,7 +249,7 @@ engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   }
   if (has_lanes(rank, comm)) {
     comm.lanes.store(rank.lanes.get(), std::memory_order_release);
-    return rank.lanes->of(comm, plane == Plane::user ? tag : 0);
+    return rank.lanes->of(comm, is_over_lanes(plane) ? tag : 0);
   }
   const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());
   std::uint64_t turn = comm.context / contexts_apart;

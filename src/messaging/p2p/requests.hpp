@@ -16,7 +16,7 @@ inline engine::Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
   engine::Vni* vni = comm.vni.load(std::memory_order_acquire);  // a requested one is made by its first message
   if (vni != nullptr) return *vni;
   if (const Lanes* const lanes = comm.lanes.load(std::memory_order_acquire))
-    return plane == Plane::user ? lanes->of(comm, tag) : lanes->of(comm, 0);
+    return is_over_lanes(plane) ? lanes->of(comm, tag) : lanes->of(comm, 0);
   return choose_vni(comm, plane, source, tag);
 }
 
@@ -33,6 +33,9 @@ Error end(Request& request);
 
 // One that could not be started.
 void give_back_unstarted(Request& request);
+
+// For a request that is not done: true if it is over by its kind (RequestType::is_over), and now done.
+bool ends_now(Request& request);
 
 // The error of a request that is done, with its sentence.
 Error explain(const Request& request);

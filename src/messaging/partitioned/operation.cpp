@@ -1,14 +1,26 @@
 #include "messaging/partitioned/operation.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <new>
 
 #include "launch/boot/join.hpp"
 #include "launch/rank/rank.hpp"
+#include "messaging/p2p/lanes.hpp"
 #include "messaging/p2p/requests.hpp"
+#include "objects/object/tags.hpp"
 
 namespace heddle::partitioned {
+
+Tags::Tags(const Rank& rank, int partitions)
+    : blocks_(rank.lanes != nullptr ? static_cast<std::uint32_t>(rank.lanes->count()) : 1),
+      of_block_(std::max(1u, (static_cast<std::uint32_t>(partitions) + blocks_ - 1) / blocks_)) {}
+
+int Tags::of(std::uint32_t first_tag, int partition) const {
+  const auto i = static_cast<std::uint32_t>(partition);
+  return partition_tag(first_tag + i % of_block_ * blocks_ + i / of_block_);
+}
 
 void GiveRequestBack::operator()(Request* request) const {
   request->type = nullptr;  // there is nothing to destroy

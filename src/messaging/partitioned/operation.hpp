@@ -27,9 +27,23 @@
 namespace heddle::partitioned {
 
 struct Introduction {
-  std::uint32_t first_tag;  // partition i has partition_tag(first_tag + i)
+  std::uint32_t first_tag;
   std::int32_t partitions;
   std::uint64_t bytes;  // of one partition
+};
+
+// The tags of the messages of a sender's partitions, counted from its first one. Threads usually have partitions that follow each other, and
+// tags that follow each other have different lanes (messaging/p2p/lanes.hpp). So the partitions are divided into as many blocks as there are
+// lanes, and each block has the tags of one lane.
+class Tags {
+ public:
+  Tags(const Rank& rank, int partitions);
+  int of(std::uint32_t first_tag, int partition) const;
+  std::uint32_t count() const { return of_block_ * blocks_; }
+
+ private:
+  std::uint32_t blocks_;
+  std::uint32_t of_block_;  // partitions
 };
 
 // The message that introduces a sender, on either side. Either side may end before it has left or come, and then it

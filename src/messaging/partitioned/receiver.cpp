@@ -1,8 +1,10 @@
 #include "messaging/partitioned/receiver.hpp"
 
+#include "launch/rank/rank.hpp"
+#include "messaging/engine/engine.hpp"
+#include "messaging/p2p/lanes.hpp"
 #include "messaging/p2p/p2p.hpp"
 #include "objects/object/status.hpp"
-#include "objects/object/tags.hpp"
 
 namespace heddle::partitioned {
 
@@ -18,6 +20,7 @@ constinit const RequestType Receiver::type{
           return success;
         },
     .awaited = boot::Awaited::partitions,
+    .is_over = [](const Request& request) { return static_cast<const Receiver*>(request.state)->is_over(); },
 };
 
 Receiver::Receiver(const Arguments& args, Request& request) : Operation(args, request) {
@@ -30,16 +33,24 @@ Receiver::Receiver(const Arguments& args, Request& request) : Operation(args, re
 Receiver::~Receiver() {
   // Freed before it was started: the sender's init call is matched with this one all the same.
   if (introduction_ != nullptr) Letter::leave(std::move(introduction_), *comm().owner);
+  give_requests_back();
 }
 
 void Receiver::start() {
   begin_round();
+  give_requests_back();
   arrived_bytes_ = 0;
-  posted_ = 0;
-  if (matched_.load(std::memory_order_relaxed))
-    for (int i = 0; i < sender_.partitions; ++i)
-      messages_[static_cast<std::size_t>(i)].landing.store(Landing::awaited, std::memory_order_relaxed);
+  posted_ = waiting_ = 0;
   launch();
+}
+
+void Receiver::give_requests_back() {
+  if (messages_ == nullptr) return;
+  for (int i = 0; i < sender_.partitions; ++i) {
+    Message& message = messages_[static_cast<std::size_t>(i)];
+    message.unpacked.store(false, std::memory_order_relaxed);
+    if (Request* const request = message.request.exchange(nullptr, std::memory_order_relaxed)) p2p::give_back(*request);
+  }
 }
 
 // The sender's introduction has come: now the messages of a round are known.
@@ -84,46 +95,92 @@ Request& Receiver::receive(int index, int tag) {
 // From where it had to stop for lack of memory.
 void Receiver::post() {
   if (way_ == Way::refused) note(MPI_ERR_TRUNCATE);
-  for (awaited_ = sender_.partitions; posted_ < sender_.partitions; ++posted_) {
-    const int tag = partition_tag(sender_.first_tag + static_cast<std::uint32_t>(posted_));
-    messages_[static_cast<std::size_t>(posted_)].request = &p2p::begun(receive(posted_, tag));
-    pending_.push_back(posted_);
+  const Tags tags(*comm().owner, sender_.partitions);
+  for (; posted_ < sender_.partitions; ++posted_) {
+    Request& request = p2p::begun(receive(posted_, tags.of(sender_.first_tag, posted_)));
+    messages_[static_cast<std::size_t>(posted_)].request.store(&request, std::memory_order_release);
+    if (way_ == Way::staged) pending_.push_back(posted_);
   }
 }
 
-void Receiver::land(int index) {
-  Message& message = messages_[static_cast<std::size_t>(index)];
-  if (way_ == Way::staged) {
-    const std::size_t offset = static_cast<std::size_t>(index) * sender_.bytes;
-    unpack(datatype(), element(0), count() * partitions(), offset, stage_.get() + offset, message.request->bytes);
-  }
-  arrived_bytes_ += message.request->bytes;
-  collect(*message.request);
-  message.landing.store(--awaited_ == 0 ? Landing::last : Landing::landed, std::memory_order_release);
+bool Receiver::is_done(int index) const {
+  return messages_[static_cast<std::size_t>(index)]
+             .request.load(std::memory_order_relaxed)
+             ->done.load(std::memory_order_acquire) != 0;
 }
 
-bool Receiver::advance() {
-  if (introduction_ != nullptr && !match_sender()) return false;
-  if (posted_ < sender_.partitions) post();
+// In any order, since the sender may mark a partition only after an earlier one has been used.
+bool Receiver::unpack_arrived() {
   std::erase_if(pending_, [this](int index) {
-    if (messages_[static_cast<std::size_t>(index)].request->done.load(std::memory_order_acquire) == 0) return false;
-    land(index);
+    if (!is_done(index)) return false;
+    Message& message = messages_[static_cast<std::size_t>(index)];
+    const std::size_t offset = static_cast<std::size_t>(index) * sender_.bytes;
+    unpack(datatype(), element(0), count() * partitions(), offset, stage_.get() + offset,
+           message.request.load(std::memory_order_relaxed)->bytes);
+    message.unpacked.store(true, std::memory_order_release);
     return true;
   });
   return pending_.empty();
 }
 
+bool Receiver::advance() {
+  if (introduction_ != nullptr && !match_sender()) return false;
+  if (posted_ < sender_.partitions) post();
+  if (way_ == Way::staged && !unpack_arrived()) return false;
+  while (waiting_ < sender_.partitions && is_done(waiting_)) ++waiting_;
+  if (waiting_ < sender_.partitions) return false;
+  end_round();
+  return true;
+}
+
+void Receiver::end_round() {
+  for (int i = 0; i < sender_.partitions; ++i) {
+    const Request& request = *messages_[static_cast<std::size_t>(i)].request.load(std::memory_order_relaxed);
+    note(request.error);
+    arrived_bytes_ += request.bytes;
+  }
+}
+
+bool Receiver::has_arrived(const Message& message) const {
+  if (way_ == Way::staged) return message.unpacked.load(std::memory_order_acquire);
+  const Request* const request = message.request.load(std::memory_order_acquire);
+  return request != nullptr && request->done.load(std::memory_order_acquire) != 0;
+}
+
 // Partition q of Q covers [q/Q, (q+1)/Q) of the whole, message i of P covers [i/P, (i+1)/P).
-bool Receiver::arrived(int partition) const {
-  if (!matched_.load(std::memory_order_acquire)) return false;
+const Receiver::Message* Receiver::awaited(int partition) const {
   const auto messages = static_cast<std::int64_t>(sender_.partitions);
   const std::int64_t end = (messages * (partition + 1) + partitions() - 1) / partitions();
-  for (std::int64_t i = messages * partition / partitions(); i < end; ++i) {
-    const Landing landing = messages_[static_cast<std::size_t>(i)].landing.load(std::memory_order_acquire);
-    if (landing == Landing::awaited) return false;
-    if (landing == Landing::last && request().done.load(std::memory_order_acquire) == 0) return false;
-  }
+  for (std::int64_t i = messages * partition / partitions(); i < end; ++i)
+    if (const Message& message = messages_[static_cast<std::size_t>(i)]; !has_arrived(message)) return &message;
+  return nullptr;
+}
+
+bool Receiver::is_over() const {
+  if (!matched_.load(std::memory_order_acquire)) return false;
+  for (int i = 0; i < sender_.partitions; ++i)
+    if (!has_arrived(messages_[static_cast<std::size_t>(i)])) return false;
   return true;
+}
+
+// Threads that ask for partitions in different lanes meet only in every `tests_per_poll_of_all`-th attempt.
+bool Receiver::test(int partition) const {
+  constexpr std::uint32_t tests_per_poll_of_all = 16;
+  static constinit thread_local std::uint32_t in_vain = 0;
+  Rank& rank = *comm().owner;
+  const Request* request = nullptr;
+  const auto arrived = [&] {
+    if (!matched_.load(std::memory_order_acquire)) return false;
+    const Message* const message = awaited(partition);
+    request = message != nullptr ? message->request.load(std::memory_order_acquire) : nullptr;
+    return message == nullptr;
+  };
+  if (arrived()) return true;
+  const bool by_lane = rank.lanes != nullptr && request != nullptr && ++in_vain % tests_per_poll_of_all != 0;
+  if (!by_lane || !rank.engine->poll_for(*request)) return p2p::test(rank, request, arrived);
+  if (arrived()) return true;
+  p2p::tested_in_vain(rank, false);
+  return false;
 }
 
 Error Receiver::finish(MPI_Status& status) const {

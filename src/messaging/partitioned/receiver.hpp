@@ -1,5 +1,8 @@
 // The receiving side. Each round posts a receive for every partition of the sender, once its introduction is there. A
 // message whose bytes are whole elements of the receiver's datatype lands in place, any other in a buffer of our own.
+//
+// A message that lands in place has arrived when its request is done. So a thread that asks for its partitions polls the lane of their
+// messages, and needs no other thread. The requests are kept until the next round, since any thread may ask.
 #pragma once
 
 #include <atomic>
@@ -17,25 +20,30 @@ class Receiver final : public Operation {
   ~Receiver() override;
 
   void start() override;
-  // True if a partition of this side is complete. Any thread.
-  bool arrived(int partition) const;
+  // All messages have arrived. Any thread.
+  bool is_over() const;
+  // One attempt; true if a partition of this side is complete. Any thread.
+  bool test(int partition) const;
   Error finish(MPI_Status& status) const;
 
  private:
-  // `last`: the round is over with this message, which the request shows a moment later. Its data count as arrived only
-  // then, so that a thread that has seen all partitions arrive finds the request complete.
-  enum class Landing : std::uint8_t { awaited, landed, last };
   // A message of this round: a partition of the sender.
   struct Message {
-    std::atomic<Landing> landing{Landing::awaited};
-    Request* request = nullptr;
+    std::atomic<Request*> request{nullptr};  // null: not posted
+    std::atomic<bool> unpacked{false};       // if it is staged
   };
 
   bool advance() override;
   bool match_sender();
   void post();
   Request& receive(int index, int tag);
-  void land(int index);
+  bool is_done(int index) const;
+  bool has_arrived(const Message& message) const;
+  // The first message of a partition of this side that has not arrived; null: the partition is complete.
+  const Message* awaited(int partition) const;
+  bool unpack_arrived();
+  void end_round();
+  void give_requests_back();
 
   Introduction sender_{};
   std::unique_ptr<Letter> introduction_;  // of the sender, until it is there
@@ -45,8 +53,8 @@ class Receiver final : public Operation {
   enum class Way : std::uint8_t { in_place, staged, refused };
   Way way_ = Way::in_place;
   std::unique_ptr<Message[]> messages_;
-  std::vector<int> pending_;  // indices of messages that have not landed
-  int awaited_ = 0;           // how many these are
+  int waiting_ = 0;           // messages before this one are done
+  std::vector<int> pending_;  // indices of staged messages that are not unpacked
   std::unique_ptr<std::byte[]> stage_;
 };
 

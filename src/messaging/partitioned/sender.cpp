@@ -2,11 +2,11 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <new>
 
 #include "launch/rank/rank.hpp"
 #include "messaging/p2p/p2p.hpp"
-#include "objects/object/tags.hpp"
 
 namespace heddle::partitioned {
 
@@ -38,8 +38,9 @@ constinit const RequestType Sender::type{
 Sender::Sender(const Arguments& args, Request& request)
     : Operation(args, request),
       slots_(new Slot[static_cast<std::size_t>(args.partitions)]),
-      first_tag_(args.comm.owner->partitions_made.fetch_add(static_cast<std::uint32_t>(args.partitions),
-                                                            std::memory_order_relaxed)) {
+      counts_(new Count[most_counts]),
+      tags_(*args.comm.owner, args.partitions),
+      first_tag_(args.comm.owner->partitions_made.fetch_add(tags_.count(), std::memory_order_relaxed)) {
   introduce({first_tag_, partitions(), partition_bytes()}, comm(), peer(), tag());
 }
 
@@ -47,9 +48,12 @@ void Sender::start() {
   begin_round();
   for (int i = 0; i < partitions(); ++i)
     slots_[static_cast<std::size_t>(i)].marked.store(false, std::memory_order_relaxed);
-  unmarked_.store(partitions(), std::memory_order_relaxed);
   waiting_ = 0;
-  if (partitions() == 0) launch();
+  if (partitions() == 0) return launch();
+  for (int i = 0; i < counts(); ++i)
+    counts_[static_cast<std::size_t>(i)].left.store(std::min(per_count(), partitions() - i * per_count()),
+                                                    std::memory_order_relaxed);
+  unfinished_.left.store(counts(), std::memory_order_relaxed);
 }
 
 Error Sender::ready(int low, int high) {
@@ -69,7 +73,10 @@ Error Sender::mark(int partition) {
     throw;
   }
   // Releases the slot to, and for the last one acquires all slots from, the other threads.
-  if (unmarked_.fetch_sub(1, std::memory_order_acq_rel) == 1) launch();
+  Count& count = counts_[static_cast<std::size_t>(partition / per_count())];
+  if (count.left.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+      unfinished_.left.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    launch();
   return success;
 }
 
@@ -78,7 +85,7 @@ Request& Sender::send(int partition) const {
   for (progress::Shortage shortage;;) {
     try {
       return p2p::begun(p2p::isend(comm(), Plane::partitioned, element(partition * count()), count(), datatype(),
-                                   peer(), partition_tag(first_tag_ + static_cast<std::uint32_t>(partition))));
+                                   peer(), tags_.of(first_tag_, partition)));
     } catch (const std::bad_alloc&) {
       if (!shortage.bear()) throw;
       p2p::poll_once(*comm().owner);

@@ -1,11 +1,12 @@
 // The sending side: a partition leaves as soon as it is marked ready. Marking is the isend, by the marking thread, so
 // that threads which finish their partitions at different times do not contend here; the one that marks the last begins
-// to poll for the end.
+// to poll for the end. Partitions that follow each other have a count of their own, so that threads write no common line for each.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
+#include "base/platform/platform.hpp"
 #include "messaging/partitioned/operation.hpp"
 
 namespace heddle::partitioned {
@@ -31,10 +32,19 @@ class Sender final : public Operation {
   Error mark(int partition);
   Request& send(int partition) const;
 
+  static constexpr int most_counts = 64;
+  struct alignas(platform::cache_line) Count {
+    std::atomic<int> left{0};
+  };
+  int per_count() const { return (partitions() + most_counts - 1) / most_counts; }
+  int counts() const { return (partitions() + per_count() - 1) / per_count(); }
+
   std::unique_ptr<Slot[]> slots_;
-  std::atomic<int> unmarked_{0};
+  std::unique_ptr<Count[]> counts_;
   int waiting_ = 0;  // slots before this one have been collected
+  const Tags tags_;
   std::uint32_t first_tag_;
+  Count unfinished_;  // of counts that are not zero
 };
 
 }  // namespace heddle::partitioned

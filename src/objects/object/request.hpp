@@ -45,6 +45,9 @@ struct RequestType {
                                            // (a user's free function) is that of the call that ends the request
   // The reported cause of a wait for it; its communicator is then the one of the request's context.
   boot::Awaited awaited = boot::Awaited::unknown;
+  // All that the request needs has happened, and the next poll completes it: MPI_Test and its kind wait for that poll, which another thread
+  // may have begun. Null: the kind is never in such a state.
+  bool (*is_over)(const Request&) = nullptr;
 };
 
 // The owner of a request until it is done, and so the thread that is woken then (message::Completion).
