@@ -45,8 +45,8 @@ class CalledWork {
   // Any thread: the work is in the list, or being polled.
   bool is_called() const { return state_.load(order::acquire) != idle; }
 
-  // The thread that polls the work.
-  void begin_poll() { (void)state_.exchange(polled, order::acq_rel); }
+  // The thread that polls the work. True: there was a call since the last poll began.
+  bool begin_poll() { return state_.exchange(polled, order::acq_rel) == called; }
   // The poll has left nothing. False: there was a call since it began, so the work stays in the list, and is polled again before a thread
   // sleeps.
   bool end_poll() {

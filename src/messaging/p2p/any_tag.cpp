@@ -192,13 +192,14 @@ Unexpected* AnyTag::probe(int source, int tag, bool take, engine::Probed& found,
 
 // ---- progress
 
-AnyTag::Left AnyTag::poll() {
+AnyTag::Left AnyTag::poll(bool called) {
   Request* completed = nullptr;
-  Left remains = Left::more;
+  Left remains = Left::all;
   {
     const std::unique_lock guard(mutex_, std::try_to_lock);
     if (!guard.owns_lock()) return remains;
-    if (state_ == State::open || state_ == State::closed) take_messages();
+    const bool takes = state_ == State::open || state_ == State::closed;
+    if (takes && (called || left() == Left::more)) take_messages();
     for (Started& one : started_)
       if (one.message != nullptr) begin_moving(one);
     collect_completed(completed);

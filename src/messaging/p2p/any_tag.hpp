@@ -36,6 +36,7 @@ class AnyTag {
     nothing,
     started,  // receives whose messages are being moved; the end of each wakes a blocked thread
     more,     // another poll has to follow before a thread blocks
+    all,      // another thread has the mutex
     over,     // nothing: the communicator is freed, and this object is unused
   };
 
@@ -60,8 +61,8 @@ class AnyTag {
   // Any thread. As Vni::probe, in all lanes; `vni` is that of the message.
   message::Unexpected* probe(int source, int tag, bool take, engine::Probed& found, engine::Vni*& vni);
 
-  // One thread at a time. Waits for no thread.
-  Left poll();
+  // One thread at a time. Waits for no thread. `called`: unexpected messages may have arrived since the last poll.
+  Left poll(bool called);
 
  private:
   struct Links {

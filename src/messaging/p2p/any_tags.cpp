@@ -51,11 +51,11 @@ void AnyTags::call() {
 }
 
 bool AnyTags::poll() {
-  work_.begin_poll();
+  const bool called = work_.begin_poll();
   bool anything_left = false;
   poll_again = false;
   for (AnyTag* one = newest_.load(std::memory_order_acquire); one != nullptr; one = one->older()) {
-    switch (one->poll()) {
+    switch (one->poll(called)) {
       case AnyTag::Left::nothing:
         break;
       case AnyTag::Left::started:
@@ -63,6 +63,10 @@ bool AnyTags::poll() {
         break;
       case AnyTag::Left::more:
         anything_left = poll_again = true;
+        break;
+      case AnyTag::Left::all:
+        anything_left = poll_again = true;
+        if (called) (void)work_.call();  // for the next poll
         break;
       case AnyTag::Left::over:
         ++closed_;

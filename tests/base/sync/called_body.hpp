@@ -70,14 +70,14 @@ class CalledBody {
     if (what == Called::Call::add) list_.add(work_);
     if (what == Called::Call::add || (what == Called::Call::wake && calls == Calls::with_a_ring)) bell_.wake_blocked();
   }
-  // A poll does one piece; the first one leaves the work in the list, as what another event finishes.
+  // A poll looks for pieces only after a call. The work stays in the list until all are done, as what another event finishes.
   bool poll(Missed missed) {
     const auto look = list_.begin(missed);
     Work* const work = list_.take(look, [](const Work&) { return true; });
     if (work == nullptr) return !look.complete;
     require<P>(polling_.exchange(1, order::relaxed) == 0, "two threads poll it");
-    called_.begin_poll();
-    const std::uint32_t there = brought_.load(order::acquire);
+    const bool was_called = called_.begin_poll();
+    const std::uint32_t there = was_called ? brought_.load(order::acquire) : done_.load(order::relaxed);
     const bool moved = done_.exchange(there, order::release) != there;
     polling_.store(0, order::relaxed);
     const bool over_now = there == wanted_;
