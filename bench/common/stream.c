@@ -6,7 +6,10 @@
 typedef struct {
   bench* b;
   char** buffers;  // per thread: one message slot for each place in the window
+  bool one_tag;    // for the messages of all threads; the answers have others
 } stream;
+
+enum { shared_tag = 0, first_answer = 1 };
 
 static uint64_t stamp_of(const bench* b, int thread, long round, int k) {
   return ((uint64_t)round * (uint64_t)b->window + (uint64_t)k) * (uint64_t)b->threads + (uint64_t)thread;
@@ -17,15 +20,16 @@ static void send_rounds(void* ctx, int thread, long first, long rounds) {
   const bench* b = s->b;
   MPI_Comm comm = b->comms[thread];
   const int partner = bench_partner(b);
+  const int tag = s->one_tag ? shared_tag : thread, answer = s->one_tag ? first_answer + thread : thread;
   MPI_Request requests[b->window];
   for (long i = first; i < first + rounds; ++i) {
     for (int k = 0; k < b->window; ++k) {
       char* slot = s->buffers[thread] + (size_t)k * b->size;
       bench_stamp(slot, b->size, stamp_of(b, thread, i, k));
-      MPI_Isend(slot, (int)b->size, MPI_BYTE, partner, thread, comm, &requests[k]);
+      MPI_Isend(slot, (int)b->size, MPI_BYTE, partner, tag, comm, &requests[k]);
     }
     MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
-    MPI_Recv(NULL, 0, MPI_BYTE, partner, thread, comm, MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_BYTE, partner, answer, comm, MPI_STATUS_IGNORE);
   }
 }
 
@@ -45,25 +49,6 @@ static void receive_rounds(void* ctx, int thread, long first, long rounds) {
     MPI_Send(NULL, 0, MPI_BYTE, partner, thread, comm);
   }
   bench_checked(rounds * b->window);
-}
-
-enum { shared_tag = 0, first_answer = 1 };
-
-static void send_rounds_one_tag(void* ctx, int thread, long first, long rounds) {
-  const stream* s = ctx;
-  const bench* b = s->b;
-  MPI_Comm comm = b->comms[thread];
-  const int partner = bench_partner(b);
-  MPI_Request requests[b->window];
-  for (long i = first; i < first + rounds; ++i) {
-    for (int k = 0; k < b->window; ++k) {
-      char* slot = s->buffers[thread] + (size_t)k * b->size;
-      bench_stamp(slot, b->size, stamp_of(b, thread, i, k));
-      MPI_Isend(slot, (int)b->size, MPI_BYTE, partner, shared_tag, comm, &requests[k]);
-    }
-    MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
-    MPI_Recv(NULL, 0, MPI_BYTE, partner, first_answer + thread, comm, MPI_STATUS_IGNORE);
-  }
 }
 
 // A window of receives is posted at any time. They are waited for in their order, which is the order in which they match, so that no thread
@@ -107,14 +92,15 @@ static void check_fill(const bench* b, const char* p, int thread) {
     }
 }
 
-static bench_timing measure(bench* b, bench_body send, bench_body receive) {
+static bench_timing measure(bench* b, bool one_tag) {
   char** buffers = bench_alloc((size_t)b->threads * sizeof *buffers);
   for (int i = 0; i < b->threads; ++i) {
     buffers[i] = bench_alloc((size_t)b->window * b->size);
     if (bench_leads(b)) fill(b, buffers[i], i);
   }
-  stream s = {b, buffers};
-  bench_timing t = bench_measure(b, bench_leads(b) ? send : receive, &s, 0);
+  stream s = {b, buffers, one_tag};
+  const bench_body receive = one_tag ? receive_rounds_one_tag : receive_rounds;
+  bench_timing t = bench_measure(b, bench_leads(b) ? send_rounds : receive, &s, 0);
   for (int i = 0; i < b->threads; ++i) {
     if (!bench_leads(b)) check_fill(b, buffers[i], i);
     free(buffers[i]);
@@ -123,6 +109,6 @@ static bench_timing measure(bench* b, bench_body send, bench_body receive) {
   return t;
 }
 
-bench_timing stream_measure(bench* b) { return measure(b, send_rounds, receive_rounds); }
+bench_timing stream_measure(bench* b) { return measure(b, false); }
 
-bench_timing stream_measure_one_tag(bench* b) { return measure(b, send_rounds_one_tag, receive_rounds_one_tag); }
+bench_timing stream_measure_one_tag(bench* b) { return measure(b, true); }
