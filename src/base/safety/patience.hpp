@@ -41,6 +41,7 @@ struct Machine {
   WaitPolicy policy;
   std::int64_t wake_up = 0;   // nanoseconds: the cost of waking a sleeper
   std::int64_t spinning = 0;  // nanoseconds since the last progress; 0: passive
+  std::uint32_t poll_cost = 0;  // a poll takes as long as 2 to this power polls of memory
   // No thread sleeps. Not used by a rank that has shut down: an event for its own library threads may never come.
   atomic<bool> busy{false};
   // This rank has called another one's progress thread (base/sync/doorbell.hpp), which may get no core except that of a
@@ -82,7 +83,7 @@ class Patience {
 
  public:
   explicit Patience(const Machine<P>& machine)
-      : machine_(machine), first_polls_(machine.spinning == 0 ? 0 : trust().looks) {}
+      : machine_(machine), first_polls_(machine.spinning == 0 ? 0 : trust().looks >> machine.poll_cost) {}
   ~Patience() {
     if (counted_)
       machine_.end_waiting();
@@ -94,7 +95,8 @@ class Patience {
 
   // Something moved: the awaited event may be near. Or another thread's event moved, which needs a core to go on.
   void reset() {
-    looks_ = first_polls_ - std::min(first_polls_, trust().looks < first_polls ? more_polls_out_of_step : more_polls);
+    const std::uint32_t more = trust().looks < first_polls ? more_polls_out_of_step : more_polls;
+    looks_ = first_polls_ - std::min(first_polls_, more >> machine_.poll_cost);
     if (counted_) {
       since_ = P::now();
       long_yields_ = 0;
@@ -128,7 +130,7 @@ class Patience {
       return false;
     }
     const bool oversubscribed = machine_.short_of_cores();
-    if (!oversubscribed && ++looks_ % polls_per_yield != 0) {
+    if (!oversubscribed && ++looks_ % (polls_per_yield >> machine_.poll_cost) != 0) {
       P::pause(1);
       return true;
     }

@@ -159,6 +159,7 @@ bool choose_waiting(Rank& rank, const Model& model) {
   machine.wake_up = rank.job->wake_up();
   const safety::Reach reach = rank.job->nodes() > 1 ? safety::Reach::several_nodes : safety::Reach::one_node;
   machine.spinning = safety::spin_time(machine.policy, machine.wake_up, reach);
+  machine.poll_cost = reach == safety::Reach::several_nodes ? safety::poll_cost_between_nodes : 0;
   return true;
 }
 

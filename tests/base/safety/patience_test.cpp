@@ -77,6 +77,18 @@ TEST(Patience, LooksLessOftenAfterAYieldAndTwiceAsOftenWithEachAnswer) {
   });
 }
 
+TEST(Patience, PollsLessOftenWherePollsTakeLonger) {
+  in_a_thread([](Machine<SetClock>& machine) {
+    const int of_memory = polls_until(machine, 1) - 1;
+    machine.poll_cost = 4;
+    for (int answers = 0; answers < 10; ++answers) answered_after(machine, 1);
+    EXPECT_EQ(polls_until(machine, 1) - 1, of_memory / 16);
+    machine.cores = 2;  // enough, and yet another thread may want this core
+    const int until_one = polls_until(machine, 1);
+    EXPECT_LT(polls_until(machine, 11) - until_one, 10 * of_memory / 16);
+  });
+}
+
 TEST(Patience, WhatHadComeBeforeTheFirstLookTellsNothing) {
   in_a_thread([](const Machine<SetClock>& machine) {
     (void)polls_until(machine, 1);
