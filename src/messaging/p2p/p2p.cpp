@@ -273,11 +273,12 @@ void poll_once(Rank& rank) { rank.engine->poll_once(); }
 
 node::Heap& shared_memory(Rank& rank) { return rank.node->heap(); }
 
+bool is_on_this_node(const Comm& comm, int peer) { return comm.owner->node->place().is_local(comm.world_rank(peer)); }
+
 bool is_on_one_node(const Comm& comm) {
-  const node::Place& place = comm.owner->node->place();
-  if (place.is_alone()) return true;
+  if (comm.owner->node->place().is_alone()) return true;
   for (int r = 0; r < comm.remote_size; ++r)
-    if (!place.is_local(comm.world_rank(r))) return false;
+    if (!is_on_this_node(comm, r)) return false;
   return true;
 }
 

@@ -76,6 +76,7 @@ void poll_once(Rank& rank);
 // progress meanwhile, first spinning and then blocked. The thread that makes it true calls notify(world rank) after its
 // store. `wait` describes it in the report of a job that hangs.
 node::Heap& shared_memory(Rank& rank);
+bool is_on_this_node(const Comm& comm, int peer);
 // True if all ranks that the communicator sends to are on our node.
 bool is_on_one_node(const Comm& comm);
 void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const boot::Wait& wait);

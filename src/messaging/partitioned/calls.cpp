@@ -77,7 +77,7 @@ Error Parrived(Request* request, int partition, int* flag) {
   if (request == nullptr) return success;
   if (request->type == nullptr || request->type != &Receiver::type)
     return fail(MPI_ERR_REQUEST, "the request is not a partitioned receive");
-  const auto& receiver = *static_cast<Receiver*>(request->state);
+  auto& receiver = *static_cast<Receiver*>(request->state);
   if (Error e = check_partition(receiver, "partition", partition)) return e;
   if (!request->active) return success;
   *flag = receiver.test(partition);

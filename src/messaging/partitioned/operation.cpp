@@ -9,6 +9,7 @@
 #include "launch/rank/rank.hpp"
 #include "messaging/p2p/lanes.hpp"
 #include "messaging/p2p/requests.hpp"
+#include "messaging/partitioned/board.hpp"
 #include "objects/object/tags.hpp"
 
 namespace heddle::partitioned {
@@ -22,6 +23,21 @@ int Tags::of(std::uint32_t first_tag, int partition) const {
   return partition_tag(first_tag + i % of_block_ * blocks_ + i / of_block_);
 }
 
+PartitionCounts::PartitionCounts(int partitions)
+    : partitions_(partitions),
+      per_count_(std::max(fewest_per_count, (partitions + most_counts - 1) / most_counts)),
+      counts_((partitions + per_count_ - 1) / per_count_),
+      count_(std::make_unique<Count[]>(static_cast<std::size_t>(counts_))) {}
+
+bool PartitionCounts::count(int partition, std::uint32_t round) {
+  const auto add = [round](Count& count, int of_round) {
+    return count.n.fetch_add(1, std::memory_order_acq_rel) + 1 == round * static_cast<std::uint32_t>(of_round);
+  };
+  const int index = partition / per_count_;
+  return add(count_[static_cast<std::size_t>(index)], std::min(per_count_, partitions_ - index * per_count_)) &&
+         add(whole_, counts_);
+}
+
 void GiveRequestBack::operator()(Request* request) const {
   request->type = nullptr;  // there is nothing to destroy
   p2p::give_back_unstarted(*request);
@@ -30,6 +46,8 @@ void GiveRequestBack::operator()(Request* request) const {
 bool Letter::poll() {
   if (message->done.load(std::memory_order_acquire) == 0) return false;
   p2p::give_back(*message);
+  if (unused_board_in != nullptr && content.board != node::nowhere)
+    Board::leave(*unused_board_in, content.board, content.partitions, content.bytes);
   delete this;
   return true;
 }

@@ -3,19 +3,22 @@
 //
 // The sides are matched once, in the order of their init calls: the sender introduces itself with a message of the
 // program's tag on the partitioned plane, which gives its partitions and the tags of its data. From then on each of the
-// sender's partitions is a message of its own, whatever the receiver's partitions are; one of those has arrived when
-// all messages that overlap it have. So neither side ever waits for an answer of the other.
+// sender's partitions travels on its own, whatever the receiver's partitions are; one of those has arrived when
+// all of the sender's that overlap it have. Short ones inside a node go through a board (board.hpp), the others as messages.
 //
 // Progress polls an operation from one thread at a time; Pready and Parrived come from any.
 #pragma once
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "base/node/heap.hpp"
+#include "base/platform/platform.hpp"
 #include "base/progress/pollables.hpp"
 #include "base/progress/shortage.hpp"
 #include "messaging/p2p/p2p.hpp"
@@ -30,6 +33,7 @@ struct Introduction {
   std::uint32_t first_tag;
   std::int32_t partitions;
   std::uint64_t bytes;  // of one partition
+  node::Offset board;   // nowhere: partitions come as messages
 };
 
 // The tags of the messages of a sender's partitions, counted from its first one. Threads usually have partitions that follow each other, and
@@ -46,11 +50,35 @@ class Tags {
   std::uint32_t of_block_;  // partitions
 };
 
+// Counts, over all rounds, the partitions that threads have marked or read. Partitions that follow each other have a count of their own,
+// so that threads write no common line for each, and no thread resets what the others have written.
+class PartitionCounts {
+ public:
+  explicit PartitionCounts(int partitions);
+  // Each partition once a round. True for the last one: the caller acquires what all threads of the round have released here.
+  bool count(int partition, std::uint32_t round);
+
+ private:
+  static constexpr int most_counts = 64;
+  static constexpr int fewest_per_count = 32;
+  struct alignas(platform::cache_line) Count {
+    std::atomic<std::uint32_t> n{0};
+  };
+
+  int partitions_;
+  int per_count_;
+  int counts_;
+  std::unique_ptr<Count[]> count_;
+  Count whole_;  // counts that have come to the end of a round
+};
+
 // The message that introduces a sender, on either side. Either side may end before it has left or come, and then it
 // lives until that happens: it takes part in matching in any case.
 struct Letter final : progress::Pollable {
   Introduction content{};
   Request* message = nullptr;
+  node::Heap* unused_board_in =
+      nullptr;  // the receiver has ended before it learned of the board: its share is given back
 
   // Also ends it, when the message is done.
   bool poll() override;
@@ -127,7 +155,8 @@ class Operation : public progress::Pollable {
  private:
   [[noreturn]] void end_job() const;
 
-  Comm& comm_;  // a reference
+  // Every thread reads this, while progress writes what is before it.
+  alignas(platform::cache_line) Comm& comm_;  // a reference
   Request& request_;
   void* buffer_;
   int partitions_;

@@ -38,22 +38,24 @@ constinit const RequestType Sender::type{
 Sender::Sender(const Arguments& args, Request& request)
     : Operation(args, request),
       slots_(new Slot[static_cast<std::size_t>(args.partitions)]),
-      counts_(new Count[most_counts]),
+      marks_(args.partitions),
       tags_(*args.comm.owner, args.partitions),
-      first_tag_(args.comm.owner->partitions_made.fetch_add(tags_.count(), std::memory_order_relaxed)) {
-  introduce({first_tag_, partitions(), partition_bytes()}, comm(), peer(), tag());
+      first_tag_(args.comm.owner->partitions_made.fetch_add(tags_.count(), std::memory_order_relaxed)),
+      board_(Board::make(args.comm, args.peer, args.partitions, partition_bytes())) {
+  const node::Offset place = board_ != nullptr ? board_->place() : node::nowhere;
+  try {
+    introduce({first_tag_, partitions(), partition_bytes(), place}, comm(), peer(), tag());
+  } catch (const std::bad_alloc&) {  // no receiver will come
+    if (board_ != nullptr) Board::leave(p2p::shared_memory(*comm().owner), place, partitions(), partition_bytes());
+    throw;
+  }
 }
 
 void Sender::start() {
   begin_round();
-  for (int i = 0; i < partitions(); ++i)
-    slots_[static_cast<std::size_t>(i)].marked.store(false, std::memory_order_relaxed);
+  ++round_;
   waiting_ = 0;
-  if (partitions() == 0) return launch();
-  for (int i = 0; i < counts(); ++i)
-    counts_[static_cast<std::size_t>(i)].left.store(std::min(per_count(), partitions() - i * per_count()),
-                                                    std::memory_order_relaxed);
-  unfinished_.left.store(counts(), std::memory_order_relaxed);
+  if (partitions() == 0) launch();
 }
 
 Error Sender::ready(int low, int high) {
@@ -64,20 +66,28 @@ Error Sender::ready(int low, int high) {
 
 Error Sender::mark(int partition) {
   Slot& slot = slots_[static_cast<std::size_t>(partition)];
-  if (slot.marked.exchange(true, std::memory_order_relaxed))
+  if (slot.marked.exchange(round_, std::memory_order_relaxed) == round_)
     return fail(MPI_ERR_ARG, "partition %d is already marked ready", partition);
-  try {
-    slot.message = &send(partition);
-  } catch (const std::bad_alloc&) {
-    slot.marked.store(false, std::memory_order_relaxed);
-    throw;
+  if (board_ == nullptr) {
+    try {
+      slot.message = &send(partition);
+    } catch (const std::bad_alloc&) {
+      slot.marked.store(round_ - 1, std::memory_order_relaxed);
+      throw;
+    }
+  } else {
+    put(partition);
   }
   // Releases the slot to, and for the last one acquires all slots from, the other threads.
-  Count& count = counts_[static_cast<std::size_t>(partition / per_count())];
-  if (count.left.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
-      unfinished_.left.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    launch();
+  if (!marks_.count(partition, round_)) return success;
+  if (board_ != nullptr) p2p::notify(*comm().owner, comm().world_rank(peer()));
+  launch();
   return success;
+}
+
+void Sender::put(int partition) const {
+  pack(datatype(), element(partition * count()), count(), 0, board_->content(partition, round_), partition_bytes());
+  board_->slot(partition, round_).fill(round_);
 }
 
 // Where there is no memory for it, it is tried again for a while: earlier partitions of the call have left.
@@ -95,6 +105,8 @@ Request& Sender::send(int partition) const {
 }
 
 bool Sender::advance() {
+  if (board_ != nullptr)
+    return board_->rounds().is_free(round_ + 1);  // a started round never has to wait for its slots
   for (; waiting_ < partitions(); ++waiting_) {
     Request& message = *slots_[static_cast<std::size_t>(waiting_)].message;
     if (message.done.load(std::memory_order_acquire) == 0) return false;

@@ -1,12 +1,15 @@
-// The sending side: a partition leaves as soon as it is marked ready. Marking is the isend, by the marking thread, so
+// The sending side: a partition leaves as soon as it is marked ready. The marking thread writes it to the board or sends it, so
 // that threads which finish their partitions at different times do not contend here; the one that marks the last begins
-// to poll for the end. Partitions that follow each other have a count of their own, so that threads write no common line for each.
+// to poll for the end.
+//
+// On a board a round ends when the receiver has read the previous one. So the slots of a round are free when it starts.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
 #include "base/platform/platform.hpp"
+#include "messaging/partitioned/board.hpp"
 #include "messaging/partitioned/operation.hpp"
 
 namespace heddle::partitioned {
@@ -22,29 +25,24 @@ class Sender final : public Operation {
   Error ready(int low, int high);
 
  private:
-  // A partition of this round. `message` is written by the thread that marks, and read once all are marked.
+  // A partition. `message` is written by the thread that marks, and read once all are marked.
   struct Slot {
-    std::atomic<bool> marked{false};
+    std::atomic<Round> marked{0};  // the last round in which it was
     Request* message = nullptr;
   };
 
   bool advance() override;
   Error mark(int partition);
   Request& send(int partition) const;
+  void put(int partition) const;
 
-  static constexpr int most_counts = 64;
-  struct alignas(platform::cache_line) Count {
-    std::atomic<int> left{0};
-  };
-  int per_count() const { return (partitions() + most_counts - 1) / most_counts; }
-  int counts() const { return (partitions() + per_count() - 1) / per_count(); }
-
-  std::unique_ptr<Slot[]> slots_;
-  std::unique_ptr<Count[]> counts_;
-  int waiting_ = 0;  // slots before this one have been collected
+  const std::unique_ptr<Slot[]> slots_;
+  PartitionCounts marks_;
   const Tags tags_;
-  std::uint32_t first_tag_;
-  Count unfinished_;  // of counts that are not zero
+  const std::uint32_t first_tag_;
+  const std::unique_ptr<Board> board_;  // null: by messages
+  Round round_ = 0;
+  int waiting_ = 0;  // slots before this one have been collected
 };
 
 }  // namespace heddle::partitioned

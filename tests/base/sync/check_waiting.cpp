@@ -11,6 +11,7 @@
 #include "errand_body.hpp"
 #include "patience_body.hpp"
 #include "roles_body.hpp"
+#include "round_slots_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
 #include "watched_rank_body.hpp"
@@ -77,6 +78,9 @@ void enroll_waiting() {
     enroll<BroadcastBody<Checker, 3>>("slot-sets/broadcast", threads, 4);
     enroll<GatherBody<Checker, 3>>("slot-sets/gather", threads, 4);
   }
+  enroll<RoundSlotsBody<Checker>>("round-slots", 2, 4);
+  enroll<RoundSlotsBody<Checker>>("round-slots", 3, 3);
+  enroll<RoundSlotsBody<Checker, Waits::never>>("round-slots-not-free", 2, 4, true);
   enroll<StrayBody<Checker>>("slot-sets/stray", 2, 1);
   enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::none>>("slot-sets/untold", 2, 4, true);
   enroll<GatherBody<Checker, 3, platform::Scope::process, Filled::too_early>>("slot-sets/filled-too-early", 2, 4, true);

@@ -21,6 +21,7 @@
 #include "queue_body.hpp"
 #include "queues.hpp"
 #include "roles_body.hpp"
+#include "round_slots_body.hpp"
 #include "slot_sets_body.hpp"
 #include "survival_body.hpp"
 #include "watch_body.hpp"
@@ -101,6 +102,7 @@ TEST(Doorbell, Work) {
     run_on_threads<WorkBody<Native, 1>>(3, 1);
     run_on_threads<WorkBody<Native, 2>>(3, 1);
     run_on_threads<CalledBody<Native>>(4, 3);
+    run_on_threads<RoundSlotsBody<Native>>(4, 20);
   }
 }
 

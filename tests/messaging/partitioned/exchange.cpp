@@ -113,16 +113,17 @@ void matching() {
 }
 
 // Freed while active: the message arrives all the same, and the communicator and the datatype may be gone by then.
-void freed() {
-  std::vector<int> out(100000, me()), in(100000, -1);
+void freed(int pairs) {
+  const auto ints = static_cast<std::size_t>(4 * pairs);
+  std::vector<int> out(ints, me()), in(ints, -1);
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Datatype pair;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
   MPI_Request send, receive;
-  MPI_Psend_init(out.data(), 2, 25000, pair, right(), 8, comm, MPI_INFO_NULL, &send);
-  MPI_Precv_init(in.data(), 2, 25000, pair, left(), 8, comm, MPI_INFO_NULL, &receive);
+  MPI_Psend_init(out.data(), 2, pairs, pair, right(), 8, comm, MPI_INFO_NULL, &send);
+  MPI_Precv_init(in.data(), 2, pairs, pair, left(), 8, comm, MPI_INFO_NULL, &receive);
   MPI_Type_free(&pair);
   MPI_Start(&send);
   MPI_Pready_range(0, 1, send);
@@ -131,8 +132,37 @@ void freed() {
   MPI_Start(&receive);
   MPI_Wait(&receive, MPI_STATUS_IGNORE);
   MPI_Request_free(&receive);
-  for (int i : {0, 49999, 50000, 99999}) equal(in[static_cast<std::size_t>(i)], left(), "data");
+  for (const std::size_t i : {std::size_t{0}, ints / 2 - 1, ints / 2, ints - 1}) equal(in[i], left(), "data");
   MPI_Barrier(MPI_COMM_WORLD);  // out is read until here
+}
+
+// A short partition leaves before its receiver has started: the first round of a send ends although every rank sends before it receives. A
+// second round ends when the first has been received.
+void ahead() {
+  constexpr int n = 8;
+  int out[n], in[n];
+  MPI_Request send, receive;
+  MPI_Psend_init(out, n, 1, MPI_INT, right(), 9, MPI_COMM_WORLD, MPI_INFO_NULL, &send);
+  MPI_Precv_init(in, n, 1, MPI_INT, left(), 9, MPI_COMM_WORLD, MPI_INFO_NULL, &receive);
+  const auto begin_send = [&](int round) {
+    for (int i = 0; i < n; ++i) out[i] = value(me(), round, i);
+    MPI_Start(&send);
+    MPI_Pready_range(0, n - 1, send);
+  };
+  begin_send(0);
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+  for (int round = 1; round <= 50; ++round) {
+    begin_send(round);
+    MPI_Start(&receive);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    for (int i = 0; i < n; ++i) equal(in[i], value(left(), round - 1, i), "data of the round before");
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+  }
+  MPI_Start(&receive);
+  MPI_Wait(&receive, MPI_STATUS_IGNORE);
+  for (int i = 0; i < n; ++i) equal(in[i], value(left(), 50, i), "data of the last round");
+  MPI_Request_free(&send);
+  MPI_Request_free(&receive);
 }
 
 // A pair that is freed before it starts has been matched all the same, whichever of the two is initialized and freed first.
@@ -193,7 +223,9 @@ int main(int argc, char** argv) {
         for (int grain : {1, 3}) exchange(ints, sends, receives, grain);
   arrival();
   matching();
-  freed();
+  freed(25000);
+  freed(1);
+  ahead();
   freed_before_start(true);
   freed_before_start(false);
   with_proc_null();

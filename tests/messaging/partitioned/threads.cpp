@@ -52,28 +52,29 @@ void ring(int senders, int receivers, int ints) {
 }
 
 // A thread that has seen all partitions arrive finds the request complete, also while another thread makes progress.
-void arrival_is_completion() {
+void arrival_is_completion(int ints) {
   constexpr int partitions = 4;
   const int right = (test::rank() + 1) % test::size();
   const int left = (test::rank() + test::size() - 1) % test::size();
-  int out[partitions] = {}, in[partitions] = {};
+  std::vector<int> out(static_cast<std::size_t>(partitions * ints)), in(out.size());
   MPI_Request send, receive;
-  MPI_Psend_init(out, partitions, 1, MPI_INT, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &send);
-  MPI_Precv_init(in, partitions, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &receive);
+  MPI_Psend_init(out.data(), partitions, ints, MPI_INT, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &send);
+  MPI_Precv_init(in.data(), partitions, ints, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &receive);
   std::atomic<bool> stop{false};
   std::thread other([&] {
     for (int flag; !stop;) MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   });
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     MPI_Start(&receive);
     MPI_Start(&send);
     for (int i = 0; i < partitions; ++i) {
-      out[i] = value(test::rank(), round, i);
+      out[static_cast<std::size_t>((i + 1) * ints - 1)] = value(test::rank(), round, i);
       MPI_Pready(i, send);
     }
     for (int i = 0; i < partitions; ++i) {
       for (int flag = 0; !flag;) MPI_Parrived(receive, i, &flag);
-      equal(in[i], value(left, round, i), "data of a partition that has arrived");
+      equal(in[static_cast<std::size_t>((i + 1) * ints - 1)], value(left, round, i),
+            "data of a partition that has arrived");
     }
     int flag = 0;
     MPI_Test(&receive, &flag, MPI_STATUS_IGNORE);
@@ -117,5 +118,6 @@ int main(int argc, char** argv) {
   ring(6, 4, 120000);
   ring(2, 8, 8);
   many();
-  arrival_is_completion();
+  arrival_is_completion(1);    // through the board
+  arrival_is_completion(512);  // as messages
 }
