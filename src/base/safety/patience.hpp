@@ -39,8 +39,8 @@ struct Machine {
   std::uint32_t own_cores = 1;               // for this rank: those it is bound to, or all
   bool oversubscribed = false;               // more ranks than cores
   WaitPolicy policy;
-  std::int64_t wake_up = 0;   // nanoseconds: the cost of waking a sleeper
-  std::int64_t spinning = 0;  // nanoseconds since the last progress; 0: passive
+  std::int64_t wake_up = 0;     // nanoseconds: the cost of waking a sleeper
+  std::int64_t spinning = 0;    // nanoseconds since the last progress; 0: passive
   std::uint32_t poll_cost = 0;  // a poll takes as long as 2 to this power polls of memory
   // No thread sleeps. Not used by a rank that has shut down: an event for its own library threads may never come.
   atomic<bool> busy{false};

@@ -47,8 +47,8 @@ void exchange(int ints, int sends, int receives, int grain) {
     MPI_Get_count(&statuses[0], MPI_INT, &count);
     equal(count, ints, "count");
     for (int i = 0; i < ints; ++i) {
-      equal(in[static_cast<std::size_t>(2 * i)], value(from, round, i), "data");
-      equal(in[static_cast<std::size_t>(2 * i + 1)], -1, "the gap is untouched");
+      equal(in[2 * static_cast<std::size_t>(i)], value(from, round, i), "data");
+      equal(in[2 * static_cast<std::size_t>(i) + 1], -1, "the gap is untouched");
     }
     check(arrived(requests[0], 0), "an inactive request's partitions have arrived");
   }
@@ -114,7 +114,7 @@ void matching() {
 
 // Freed while active: the message arrives all the same, and the communicator and the datatype may be gone by then.
 void freed(int pairs) {
-  const auto ints = static_cast<std::size_t>(4 * pairs);
+  const auto ints = 4 * static_cast<std::size_t>(pairs);
   std::vector<int> out(ints, me()), in(ints, -1);
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
