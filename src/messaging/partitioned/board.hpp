@@ -41,11 +41,10 @@ class Board {
   }
 
  private:
-  // Longer partitions are faster as messages, whose receiver copies out of the sender's buffer.
+  // Longer partitions go as messages, whose receiver can copy out of the sender's buffer. Both bounds are chosen, not measured.
   static constexpr std::size_t longest_partition = 1024;
   static constexpr std::size_t most_bytes = std::size_t{1} << 20;
-  static constexpr std::size_t before_content =
-      16;  // of which the slot's number takes four; aligned as any type needs it
+  static constexpr std::size_t before_content = 16;  // the slot's number
 
   static std::size_t stride_of(std::size_t partition_bytes) {
     return (before_content + partition_bytes + platform::cache_line - 1) / platform::cache_line * platform::cache_line;

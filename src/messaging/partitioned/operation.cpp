@@ -45,9 +45,9 @@ void GiveRequestBack::operator()(Request* request) const {
 
 bool Letter::poll() {
   if (message->done.load(std::memory_order_acquire) == 0) return false;
-  p2p::give_back(*message);
   if (unused_board_in != nullptr && content.board != node::nowhere)
     Board::leave(*unused_board_in, content.board, content.partitions, content.bytes);
+  p2p::give_back(*message);
   delete this;
   return true;
 }

@@ -1,6 +1,6 @@
 // The test of slots of rounds. Thread 0 fills the slots of each round, thread 1 begins to read a round, sleeps until all slots are read, and
 // ends the round, and the others read those of the round begun that they find filled. Each slot is read once a round, with the content of that round. `Waits::never`: thread 0 does not wait
-// for its slots to be free, and the checker must find the race.
+// for its slots to be free, and the checker must find that a round is lost.
 #pragma once
 
 #include <array>
